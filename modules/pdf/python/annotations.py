@@ -5,7 +5,7 @@ from __future__ import annotations
 from pikepdf import Array, Dictionary, Name, Object, Pdf
 
 from destinations import Destinations
-from objects import array, child, copy, dictionary
+from objects import array, child, copy, dictionary, keys
 
 
 class TakenOff(list[Dictionary]):
@@ -63,7 +63,7 @@ def settle_links(annotation: Dictionary, destinations: Destinations) -> bool:
 def settle_triggers(owner: Object, destinations: Destinations) -> None:
     """The actions that are done when something happens to a page or an annotation."""
     triggers = child(owner, '/AA')
-    for event in list(triggers.keys()) if triggers is not None else []:
+    for event in keys(triggers):
         action = dictionary(triggers.get(event))
         if action is not None and not destinations.settle_action(action):
             del triggers[event]

@@ -27,7 +27,7 @@ class Destinations:
                 destination = self._named.get(bytes(destination))
             elif isinstance(destination, Name):
                 by_name = child(self._root, '/Dests')
-                destination = None if by_name is None else by_name.get(str(destination))
+                destination = None if by_name is None else by_name.get(destination)
             else:
                 return None
         return None

@@ -6,7 +6,7 @@ import re
 
 from pikepdf import Dictionary, Object, Pdf, String
 
-from objects import child, copy, tree_nodes
+from objects import child, copy, keys, tree_nodes
 
 
 class FormResources:
@@ -25,7 +25,7 @@ class FormResources:
         self._hand_down(form, fields, renamed)
 
     def finish(self, form: Dictionary) -> None:
-        if len(self._resources.keys()) > 0:
+        if keys(self._resources):
             form['/DR'] = self._resources
         if self._appearance is not None:
             form['/DA'] = String(self._appearance)
@@ -33,14 +33,14 @@ class FormResources:
     def _add_resources(self, source: Pdf, resources: Dictionary | None) -> dict[bytes, bytes]:
         """Old name → new name of each font that had to be renamed."""
         renamed: dict[bytes, bytes] = {}
-        for category in list(resources.keys()) if resources is not None else []:
+        for category in keys(resources):
             own = child(resources, category)
             if own is None:
                 continue
             if category not in self._resources:
-                self._resources[category] = Dictionary()
+                self._resources[category] = Dictionary() if keys(own) else copy(self._result, source, own)
             shared = self._resources[category]
-            for name in list(own.keys()):
+            for name in keys(own):
                 free = place(shared, name, own.get(name)) if category == '/Font' else name
                 if free not in shared:
                     shared[free] = copy(self._result, source, own.get(name))

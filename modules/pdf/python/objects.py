@@ -29,13 +29,21 @@ def items(parent: Object | None, key: str) -> list[Object]:
     return [] if found is None else list(found)
 
 
+def keys(parent: Object | None) -> list[str]:
+    """The keys of a dictionary; none where one of them is not UTF-8, since pikepdf can't say those."""
+    try:
+        return [] if parent is None else list(parent.keys())
+    except UnicodeDecodeError:
+        return []
+
+
 def copy(result: Pdf, source: Pdf, value: Object) -> Object:
     """Copies an object of the source, with all it refers to. Pages must have been copied before."""
     return result.copy_foreign(value if value.is_indirect else source.make_indirect(value))
 
 
 def tree_nodes(root: Object, below: Callable[[Object], bool] = lambda node: True) -> Iterator[Object]:
-    """A node and all that its `/Kids` lead to, each once, also where they lead back. Below a node only if `below` says so."""
+    """A node and all that its `/Kids` lead to, each once; below a node only if `below` says so."""
     seen: set[tuple[int, int]] = set()
     stack = [root]
     while stack:

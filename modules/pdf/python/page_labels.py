@@ -34,7 +34,7 @@ def clean_label(label: Dictionary) -> Dictionary:
     clean = Dictionary()
     style, prefix, first = label.get('/S'), label.get('/P'), label.get('/St')
     if isinstance(style, Name):
-        clean['/S'] = Name(str(style))
+        clean['/S'] = style
     if isinstance(prefix, String):
         clean['/P'] = String(bytes(prefix))
     if isinstance(first, int):

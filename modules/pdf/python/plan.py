@@ -7,26 +7,15 @@ from contextlib import ExitStack
 from io import BytesIO
 from typing import Any
 
-import pikepdf
-from pikepdf import ObjectStreamMode, PasswordError, Pdf, StreamDecodeLevel
+from pikepdf import ObjectStreamMode, Pdf, StreamDecodeLevel
 
+from inputs import BadInput, blamed_on, open_input, reason, refuse_incomplete, starved, warnings_of
 from merge import Merge
-
-# Files up to this size are read in one piece: libqpdf's small reads through Python cost more than the copy.
-READ_WHOLE = 4 * 1024 * 1024
+from output import Output
 
 
 class BadPlan(Exception):
     """The plan itself makes no sense: a fault of the service, never of a document."""
-
-
-class BadInput(Exception):
-    """An input can't be read; `index` is its place among the plan's inputs."""
-
-    def __init__(self, code: str, index: int, detail: str) -> None:
-        super().__init__(detail)
-        self.code = code
-        self.index = index
 
 
 def apply(plan: dict[str, Any]) -> dict[str, Any]:
@@ -34,9 +23,8 @@ def apply(plan: dict[str, Any]) -> dict[str, Any]:
     with ExitStack() as opened:
         sources: list[Pdf] = []
         for index, file in enumerate(plan['inputs']):
-            sources.append(reading(index, lambda: opened.enter_context(open_pdf(file))))
-        result = follow(plan['steps'], sources)
-        opened.enter_context(result)
+            sources.append(opened.enter_context(open_input(index, file)))
+        result = opened.enter_context(follow(plan['steps'], sources))
         save(result, sources, plan['output'])
         return {'pages': len(result.pages)}
 
@@ -46,40 +34,17 @@ def follow(steps: list[dict[str, Any]], sources: list[Pdf]) -> Pdf:
         raise BadPlan('a plan is one merge')
     merge = Merge(keep_outline=steps[0]['outline'] == 'keep')
     for index, source in enumerate(sources):
-        reading(index, lambda: merge.add(source))
+        with blamed_on(index, source):
+            merge.add(source)
+            refuse_incomplete(source)
     return merge.finish()
-
-
-def open_pdf(file: str) -> Pdf:
-    with open(file, 'rb') as content:
-        start = content.read(READ_WHOLE + 1)
-    pdf = pikepdf.open(BytesIO(start) if len(start) <= READ_WHOLE else file)
-    if len(pdf.pages) == 0:
-        raise ValueError('the document has no pages')
-    return pdf
-
-
-def reading(index: int, work: Any) -> Any:
-    """Whatever goes wrong while an input is read is that input's fault, except what the machine lacks.
-
-    Broken PDFs bring about PdfError, but also IndexError, RuntimeError, UnicodeDecodeError, AttributeError and more.
-    """
-    try:
-        return work()
-    except (MemoryError, OSError):
-        raise
-    except PasswordError as error:
-        raise BadInput('PDF_ENCRYPTED', index, str(error)) from error
-    except Exception as error:
-        code = 'PDF_ENCRYPTED' if 'unsupported encryption' in str(error) else 'PDF_UNREADABLE'
-        raise BadInput(code, index, f'{type(error).__name__}: {error}') from error
 
 
 def save(result: Pdf, sources: list[Pdf], output: str) -> None:
     """Writes the result; streams stay as they are. Objects are packed where an input had them packed."""
     packed = any('/W' in source.trailer for source in sources)
     try:
-        with open(output, 'wb') as file:
+        with Output(output) as file:
             result.save(
                 file,
                 min_version=newest_version(sources),
@@ -90,7 +55,9 @@ def save(result: Pdf, sources: list[Pdf], output: str) -> None:
     except (MemoryError, OSError):
         raise
     except Exception as error:
-        raise BadInput('PDF_UNREADABLE', unwritable(sources), f'{type(error).__name__}: {error}') from error
+        raise BadInput('PDF_UNREADABLE', unwritable(sources), reason(error)) from error
+    if any(starved(warnings_of(pdf)) for pdf in [result, *sources]):
+        raise MemoryError('while the result was written')
 
 
 def unwritable(sources: list[Pdf]) -> int:

@@ -23,12 +23,14 @@ from typing import Any, BinaryIO
 
 import pikepdf
 
-from plan import BadInput, BadPlan, apply
+from inputs import BadInput
+from plan import BadPlan, apply
 
 
 def main(arguments: list[str]) -> None:
     """Serves until stdin ends. The one argument is the most memory, in bytes, that the worker may hold; 0: any."""
     limit_memory(int(arguments[0]) if arguments else 0)
+    deepen_stack()
     answers = private_stdout()
     tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     gc.freeze()
@@ -51,6 +53,14 @@ def limit_memory(limit: int) -> None:
     """Data, not address space: files mapped for reading don't count, everything that is allocated does."""
     if limit > 0:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def deepen_stack() -> None:
+    """libqpdf follows references by recursion: a chain of 100,000 objects needs more than the usual 8 MiB."""
+    _, most = resource.getrlimit(resource.RLIMIT_STACK)
+    wanted = 100 * 1024 * 1024  # below the 128 MiB that the kernel leaves free under every stack
+    if most == resource.RLIM_INFINITY or most > wanted:
+        resource.setrlimit(resource.RLIMIT_STACK, (wanted, most))
 
 
 def private_stdout() -> BinaryIO:
@@ -78,7 +88,7 @@ def say(answers: BinaryIO, message: dict[str, Any]) -> None:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         if request['do'] != 'apply':
-            raise BadPlan(f"unknown verb {request['do']!r}")
+            raise BadPlan(f'unknown verb {request["do"]!r}')
         return {'id': request['id'], 'ok': apply(request['plan'])}
     except Exception as error:  # whatever a PDF brings about, the worker lives on
         return {'id': request['id'], 'error': describe(error)}

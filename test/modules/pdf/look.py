@@ -1,4 +1,4 @@
-"""Says as JSON what a reader finds in a PDF. Shares no code with the worker that it judges. Arguments: file, password."""
+"""Says as JSON what a reader finds in a PDF. Shares no code with the worker that it judges. Argument: file."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ def main(file: str) -> None:
         found = {}
         for node in nodes:
             name = '.'.join(part for part in (above, str(node.get('/T', ''))) if part)
-            kids = [kid for kid in node.get('/Kids', [])]
+            kids = list(node.get('/Kids', []))
             if any('/T' in kid for kid in kids):
                 found |= fields(kids, name)
                 continue
@@ -74,18 +74,24 @@ def main(file: str) -> None:
     form = pdf.Root.get('/AcroForm', Dictionary())
     layers = pdf.Root.get('/OCProperties')
     labels = pdf.Root.get('/PageLabels')
-    print(json.dumps({
-        'pages': len(pdf.pages),
-        'sizes': [[float(side) for side in list(page.mediabox)[2:]] for page in pdf.pages],
-        'rotations': [int(page.obj.get('/Rotate', 0)) for page in pdf.pages],
-        'links': [links(page) for page in pdf.pages],
-        'outline': entries(pdf.Root.Outlines) if '/Outlines' in pdf.Root else [],
-        'fields': fields(form.get('/Fields', [])),
-        'attachments': {name: pdf.attachments[name].get_file().read_bytes().decode() for name in pdf.attachments},
-        'layersOff': [str(each.Name) for each in layers.D.OFF] if layers is not None else [],
-        'labels': [page.label for page in pdf.pages] if labels is not None else [],
-        'encrypted': pdf.is_encrypted,
-    }))
+    print(
+        json.dumps(
+            {
+                'pages': len(pdf.pages),
+                'sizes': [[float(side) for side in list(page.mediabox)[2:]] for page in pdf.pages],
+                'rotations': [int(page.obj.get('/Rotate', 0)) for page in pdf.pages],
+                'links': [links(page) for page in pdf.pages],
+                'outline': entries(pdf.Root.Outlines) if '/Outlines' in pdf.Root else [],
+                'fields': fields(form.get('/Fields', [])),
+                'attachments': {
+                    name: pdf.attachments[name].get_file().read_bytes().decode() for name in pdf.attachments
+                },
+                'layersOff': [str(each.Name) for each in layers.D.OFF] if layers is not None else [],
+                'labels': [page.label for page in pdf.pages] if labels is not None else [],
+                'encrypted': pdf.is_encrypted,
+            }
+        )
+    )
 
 
 main(sys.argv[1])
