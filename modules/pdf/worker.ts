@@ -85,6 +85,11 @@ export class PdfWorker implements Process {
     await this.#running().call('ping');
   }
 
+  /** Its process, which is also its process group, once it has been started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   /** What runs in it, once it has started. */
   get versions(): WorkerVersions | undefined {
     return this.#versions;

@@ -24,23 +24,31 @@ class Node:
 
 def read_outline(source: Pdf, result: Pdf, destinations: Destinations) -> list[Node]:
     """The source's outline as entries of the result. Loops are cut; a target that isn't there leaves the title."""
-    seen: set[tuple[int, int]] = set()
+    top = child(source.Root, '/Outlines')
+    return [] if top is None else Reader(source, result, destinations).below(top, 0)
 
-    def siblings(parent: Dictionary, depth: int) -> list[Node]:
+
+class Reader:
+    """A class, since a closure that calls itself is a loop, which would hold the documents long after their use."""
+
+    def __init__(self, source: Pdf, result: Pdf, destinations: Destinations) -> None:
+        self._source = source
+        self._result = result
+        self._destinations = destinations
+        self._seen: set[tuple[int, int]] = set()
+
+    def below(self, parent: Dictionary, depth: int) -> list[Node]:
         nodes: list[Node] = []
         entry = child(parent, '/First')
-        while entry is not None and entry.objgen not in seen and depth < MAX_DEPTH:
+        while entry is not None and entry.objgen not in self._seen and depth < MAX_DEPTH:
             if entry.is_indirect:
-                seen.add(entry.objgen)
+                self._seen.add(entry.objgen)
             count = entry.get('/Count')
             is_open = not (isinstance(count, int) and count < 0)
-            copied = copy(result, source, clean_entry(source, entry, destinations))
-            nodes.append(Node(copied, is_open, siblings(entry, depth + 1)))
+            copied = copy(self._result, self._source, clean_entry(self._source, entry, self._destinations))
+            nodes.append(Node(copied, is_open, self.below(entry, depth + 1)))
             entry = child(entry, '/Next')
         return nodes
-
-    top = child(source.Root, '/Outlines')
-    return [] if top is None else siblings(top, 0)
 
 
 def clean_entry(source: Pdf, entry: Dictionary, destinations: Destinations) -> Object:

@@ -4,7 +4,7 @@ import { failureOf } from '../../../modules/pdf/tools.ts';
 import type { PdfWorker } from '../../../modules/pdf/worker.ts';
 import { Failure } from '../../../src/failure/failure.ts';
 import { within } from '../../helpers/within.ts';
-import { Bench, fixturePath, look } from './pdf-help.ts';
+import { Bench, fixturePath, look, onePage, pdfOf } from './pdf-help.ts';
 
 let bench: Bench;
 let worker: PdfWorker;
@@ -82,19 +82,9 @@ test('a PDF with a small fault that can be mended is merged whole', async () => 
 });
 
 test('a document with a chain of 100,000 references does not overrun the worker', async () => {
-  const chain = Array.from({ length: 100_000 }, (_, i) => `${i + 10} 0 obj<</X ${i + 11} 0 R>>endobj`).join('\n');
+  const chain = Array.from({ length: 100_000 }, (_, i) => `<</X ${i + 5} 0 R>>`);
   const file = bench.path();
-  await writeFile(
-    file,
-    byHand(
-      [
-        '<</Type/Catalog/Pages 2 0 R>>',
-        '<</Type/Pages/Count 1/Kids[3 0 R]>>',
-        '<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/X 10 0 R>>',
-      ],
-      chain,
-    ),
-  );
+  await writeFile(file, pdfOf([...onePage('/X 4 0 R'), ...chain]));
   const plan = bench.mergeOf([file]);
   expect(await within(60_000, 'the merge', worker.apply(plan))).toEqual({ pages: 1 });
 }, 60_000);
@@ -105,10 +95,4 @@ function withoutObject(pdf: string, mark: string): Buffer {
   const found = objects.find(([text]) => text.includes(mark));
   if (!found) throw new Error(`no object has ${mark}`);
   return Buffer.from(pdf.replace(found[0], ''), 'latin1');
-}
-
-/** A PDF without a table of its objects: a reader finds them by looking through the file. */
-function byHand(objects: readonly string[], more: string): string {
-  const numbered = objects.map((text, index) => `${index + 1} 0 obj${text}endobj`);
-  return ['%PDF-1.4', ...numbered, more, 'trailer<</Root 1 0 R>>', 'startxref\n0\n%%EOF'].join('\n');
 }

@@ -105,3 +105,35 @@ export async function textOf(file: string): Promise<string[]> {
   const { stdout } = await run('pdftotext', ['-layout', file, '-']);
   return stdout.split('\f').slice(0, -1);
 }
+
+/** A PDF of these objects; the first is its catalog. */
+export function pdfOf(objects: readonly (string | Buffer)[]): Buffer {
+  const pieces: Buffer[] = [Buffer.from('%PDF-1.4\n')];
+  const offsets: number[] = [];
+  let length = pieces[0]?.length ?? 0;
+  const add = (piece: string | Buffer) => {
+    const bytes = Buffer.from(piece);
+    pieces.push(bytes);
+    length += bytes.length;
+  };
+  for (const [index, object] of objects.entries()) {
+    offsets.push(length);
+    add(`${index + 1} 0 obj\n`);
+    add(object);
+    add('\nendobj\n');
+  }
+  const start = length;
+  const rows = offsets.map(offset => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  add(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}`);
+  add(`trailer<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${start}\n%%EOF\n`);
+  return Buffer.concat(pieces);
+}
+
+/** The first three objects of a PDF with one page; `more` goes into the page's dictionary. */
+export function onePage(more: string): string[] {
+  return [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    `<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]${more}>>`,
+  ];
+}

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { failureOf } from '../../../modules/pdf/tools.ts';
 import { EngineCrash } from '../../../src/supervise/types.ts';
 import { within } from '../../helpers/within.ts';
-import { Bench, fixturePath, PYTHON } from './pdf-help.ts';
+import { Bench, fixturePath, onePage, PYTHON, pdfOf } from './pdf-help.ts';
 
 const never = new AbortController().signal;
 let bench: Bench;
@@ -69,7 +70,7 @@ test('a worker that dies says so, with its last lines, and takes its folder alon
   const worker = bench.worker();
   await within(20_000, 'the start', worker.start(never));
   const plan = worker.apply(bench.mergeOf([await endless()])).catch(error => error);
-  await promisify(execFile)('pkill', ['-KILL', '-f', 'worker.py', '--parent', String(process.pid)]);
+  process.kill(worker.pid ?? 0, 'SIGKILL');
   expect(await within(2_000, 'the plan to fail', plan)).toBeInstanceOf(EngineCrash);
   expect(await within(2_000, 'its end', worker.ended)).toBeInstanceOf(EngineCrash);
   expect([worker.healthy, await instances()]).toEqual([false, []]);
@@ -79,11 +80,7 @@ test('a document that needs more memory than allowed is its own failure; the wor
   const worker = bench.worker({ memoryLimit: 128 * 1024 * 1024 });
   await within(20_000, 'the start', worker.start(never));
   const file = bench.path();
-  const zeros = '0 '.repeat(3_000_000);
-  await writeFile(
-    file,
-    `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/X[${zeros}]>>endobj\ntrailer<</Root 1 0 R>>\nstartxref\n0\n%%EOF`,
-  );
+  await writeFile(file, pdfOf(onePage(`/X[${'0 '.repeat(3_000_000)}]`)));
   const plan = bench.mergeOf([file]);
   const error = await within(
     15_000,
@@ -92,6 +89,29 @@ test('a document that needs more memory than allowed is its own failure; the wor
   );
   expect(failureOf(error, plan)).toMatchObject({ code: 'MEMORY_LIMIT' });
   await within(5_000, 'the next merge', worker.apply(bench.mergeOf([fixturePath('letter')])));
+  await worker.stop();
+});
+
+test('it gives back the memory that large documents took, also when they fail', async () => {
+  const worker = bench.worker();
+  await within(20_000, 'the start', worker.start(never));
+  const large = bench.path();
+  const size = 20 * 1024 * 1024;
+  const stream = Buffer.concat([
+    Buffer.from(`<</Length ${size}>>stream\n`),
+    randomBytes(size),
+    Buffer.from('\nendstream'),
+  ]);
+  await writeFile(large, pdfOf([...onePage('/X 4 0 R'), stream]));
+  const merge = (other: string) => within(10_000, 'a merge', worker.apply(bench.mergeOf([large, fixturePath(other)])));
+  const held = async () => (await worker.usage())?.residentBytes ?? 0;
+  await merge('outline');
+  const before = await held();
+  for (let round = 0; round < 4; round += 1) {
+    await merge('outline');
+    await expect(merge('loop')).rejects.toThrow('Loop');
+  }
+  expect((await held()) - before).toBeLessThan(size);
   await worker.stop();
 });
 
