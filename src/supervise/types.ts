@@ -6,6 +6,8 @@ export interface Worker {
   kill(): void;
   /** Settles when it has ended; rejects with its error if it failed. */
   wait(): Promise<void>;
+  /** Whether it has done any work: one that has starts again without delay. Absent: yes. */
+  readonly served?: boolean;
 }
 
 /** One running engine instance, as its supervisor sees it. An engine implements this and nothing else. */
