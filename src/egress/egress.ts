@@ -45,4 +45,6 @@ export type Outcome =
   /** By the lists or by the class of the address. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** As Chromium would have called it: `net::ERR_NAME_NOT_RESOLVED`, `net::ERR_CONNECTION_REFUSED`, … */
-  | { readonly kind: 'failed'; readonly error: string };
+  | { readonly kind: 'failed'; readonly error: string }
+  /** https or a WebSocket: connected. What was said inside, the status too, only the engine knows. */
+  | { readonly kind: 'tunnelled' };
