@@ -109,6 +109,17 @@ export async function heard(socket: Socket, end: string): Promise<string> {
   return so;
 }
 
+/** Waits until the other side has ended this connection, in good order or not. */
+export async function ended(socket: Socket, what: string): Promise<void> {
+  socket.on('error', () => {}).resume();
+  await until(`${what} to be ended`, () => isEnded(socket));
+  socket.destroy();
+}
+
+export function isEnded(socket: Socket): boolean {
+  return socket.readableEnded || socket.closed;
+}
+
 /** Waits until something is so; for what the other side of a socket sees a moment later. */
 export async function until(what: string, isSo: () => boolean): Promise<void> {
   const turning = (async () => {
