@@ -11,6 +11,15 @@ import { reply, tunnel, upgrade } from './tunnel.ts';
 
 /**
  * Opens a door: an HTTP proxy on a port of its own on 127.0.0.1. Nothing passes until a request is admitted.
+ *
+ * What the page of one request still asks for when the next one has been admitted is refused where it can be told: its
+ * connections are closed, and a request that names the host of its site (as target, `Origin` or `Referer`) is late. It
+ * can't be told of a page that came from elsewhere, or that hides where it is from, on a connection that it makes anew:
+ * such a request is judged by the rules like any other and counts as outside. So whoever admits should be about to
+ * navigate, and renew what `wentOutside`.
+ *
+ * Any process of this machine may use a door that is open. It gains nothing: it could connect by itself, and the hosts
+ * of sites can't be guessed.
  * @throws what listening throws
  */
 export async function openDoor(options: DoorOptions): Promise<Door> {
@@ -101,7 +110,7 @@ class LaneDoor implements Door {
     else if (!url) blank(response, 400);
     else if (url.host === passage.site?.host) this.#serve(request, response, { url, passage, site: passage.site });
     else if (this.#isOutside(request, url, passage)) {
-      forward(request, response, url, passage).catch(() => response.destroy());
+      forward(request, response, url, passage).catch(err => this.#broken(err, response, passage));
     } else blank(response, 403);
   }
 
@@ -112,19 +121,18 @@ class LaneDoor implements Door {
   ): void {
     const tell = (status: number) =>
       passage.note(url, { kind: 'answered', status, statusText: STATUS_CODES[status] ?? '' });
-    answerFromSite(request, response, { site, pathname: url.pathname, tell }).catch(err => {
-      if (!passage.signal.aborted && !response.destroyed)
-        this.#options.log.warn({ err }, 'an uploaded file was not served');
-      response.destroy();
-    });
+    answerFromSite(request, response, { site, pathname: url.pathname, tell }).catch(err =>
+      this.#broken(err, response, passage),
+    );
   }
 
   #connect(request: IncomingMessage, client: Duplex, head: Buffer): void {
     client.on('error', () => client.destroy());
     const passage = this.#passage;
     passage?.leaves();
-    if (passage) tunnel(request.url ?? '', client, head, passage).catch(() => client.destroy());
-    else reply(client, '403 Forbidden');
+    if (passage && !this.#isLate(`http://${request.url}`)) {
+      tunnel(request.url ?? '', client, head, passage).catch(err => this.#broken(err, client, passage));
+    } else reply(client, '403 Forbidden');
   }
 
   #upgrade(request: IncomingMessage, client: Duplex, head: Buffer): void {
@@ -132,22 +140,28 @@ class LaneDoor implements Door {
     const url = absolute(request);
     const passage = this.#passage;
     if (passage && url && this.#isOutside(request, url, passage)) {
-      upgrade(request, client, head, { url, passage }).catch(() => client.destroy());
+      upgrade(request, client, head, { url, passage }).catch(err => this.#broken(err, client, passage));
     } else reply(client, '403 Forbidden');
   }
 
   /** Whether a request may be passed on as one of this passage's page; what it asks for is judged later. */
   #isOutside(request: IncomingMessage, url: URL, passage: LanePassage): boolean {
     passage.leaves();
-    const late = this.#isLate(request, url);
-    if (late) passage.refuse(url, 'request', 'it comes from the page of an earlier request');
+    const late = this.#isLate(url.href, request.headers.origin, request.headers.referer);
+    if (late) passage.refuseLate(url);
     return !late;
   }
 
-  #isLate(request: IncomingMessage, url: URL): boolean {
+  /** Whatever was thrown because the request is over, or the page has lost interest, is no news. */
+  #broken(err: unknown, client: ServerResponse | Duplex, passage: LanePassage): void {
+    if (!passage.signal.aborted && !client.destroyed)
+      this.#options.log.warn({ err }, 'a request of a page could not be served');
+    client.destroy();
+  }
+
+  #isLate(...urls: (string | undefined)[]): boolean {
     if (this.#former.size === 0) return false;
-    const { origin, referer } = request.headers;
-    return [url.href, origin, referer].some(named => this.#former.has(URL.parse(named ?? '')?.host ?? ''));
+    return urls.some(url => url !== undefined && this.#former.has(URL.parse(url)?.hostname ?? ''));
   }
 }
 

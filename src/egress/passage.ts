@@ -13,7 +13,7 @@ import { Record } from './record.ts';
 
 export interface DoorOptions {
   readonly policy: EgressPolicy;
-  readonly log: Pick<Logger, 'warn'>;
+  readonly log: Pick<Logger, 'warn' | 'debug'>;
   readonly clock: Clock;
   /** Ports of this machine that no page may reach, besides those of the doors: the service's own API. */
   readonly forbiddenPorts?: readonly number[];
@@ -104,6 +104,13 @@ export class LanePassage implements Passage {
     const what = kind === 'request' ? 'request blocked' : `CONNECT blocked for '${url.hostname}:${portOf(url)}'`;
     if (this.#refusals <= LOGGED_REFUSALS) this.#options.log.warn(`${what}: ${reason}`);
     if (this.#refusals === LOGGED_REFUSALS) this.#options.log.warn('further refusals of this request are not logged');
+  }
+
+  /** Records that a page asked after its time: many do when they are left, so that is nothing to worry about. */
+  refuseLate(url: URL): void {
+    const reason = 'it comes from the page of an earlier request';
+    this.note(url, { kind: 'refused', reason });
+    this.#options.log.debug(`request blocked: ${reason}`);
   }
 
   /** Records that something could not be had. */

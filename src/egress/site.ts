@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { VirtualSite } from './egress.ts';
 import { CHARSET_WINDOW, isUnlabelledUtf8, mediaType, wantsCharset } from './media-types.ts';
 
-/** Smaller files go out in one write. */
+/** Files up to here go out in one write, larger ones in pieces of this size. */
 const IN_ONE_PIECE = 256 * 1024;
 
 /**
@@ -50,7 +50,10 @@ export async function answerFromSite(
   if (whole) return say(status, headers, whole.subarray(start, end));
   say(status, headers);
   if (request.method === 'HEAD') return void response.end();
-  await pipeline(handle.createReadStream({ start, end: end - 1, autoClose: false }), response);
+  await pipeline(
+    handle.createReadStream({ start, end: end - 1, autoClose: false, highWaterMark: IN_ONE_PIECE }),
+    response,
+  );
 }
 
 /** The path within the site, or undefined for one that could mean a file outside: nobody writes such a one in good faith. */

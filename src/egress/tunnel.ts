@@ -136,11 +136,11 @@ function plainUrl(first: Buffer, tunnelUrl: URL): URL | null {
   return path === undefined ? null : URL.parse(`ws://${tunnelUrl.hostname}:${portOf(tunnelUrl)}${path}`);
 }
 
-function headOf(answer: IncomingMessage, connection: readonly string[]): string {
+function headOf(answer: IncomingMessage, connection: readonly string[]): Buffer {
   const headers = pairs([...endToEnd(answer.rawHeaders), ...connection]).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
-  return `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${headers.join('')}\r\n`;
+  return Buffer.from(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${headers.join('')}\r\n`, 'latin1');
 }
 
 /** Joins two connections; either side may end its half first. What breaks on one side breaks the other. */

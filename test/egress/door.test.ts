@@ -156,6 +156,16 @@ describe('a page that fetches over http', () => {
     await expect(fetchThrough(door, `http://127.0.0.1:${port}/`)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
+  test('gets many things at once', async () => {
+    const { port } = await serve((request, response) => response.end(request.url));
+    const { door, admit, asked } = await open({ hosts: { 'many.example': ['127.0.0.1'] } });
+    admit();
+    const urls = Array.from({ length: 60 }, (_, at) => `http://many.example:${port}/${at}`);
+    const answers = await Promise.all(urls.map(url => fetchThrough(door, url)));
+    expect(answers.map(answer => answer.body)).toEqual(urls.map((_, at) => `/${at}`));
+    expect(asked).toEqual(['many.example']);
+  });
+
   test('that loses interest frees the server', async () => {
     const { port, connections } = await serve((_, response) => response.write('for ever'));
     const { door, admit } = await open();
@@ -355,7 +365,7 @@ describe('the life of a door', () => {
 
   test('the page of an earlier request is known by its host', async () => {
     const { port } = await serve((_, response) => response.end('x'));
-    const { door, admit, lines } = await open();
+    const { door, admit, lines, whispers } = await open();
     const find = () => undefined;
     admit({ site: { host: 'old.localhost', find } }).close();
     const passage = admit({ site: { host: 'new.localhost', find } });
@@ -367,10 +377,15 @@ describe('the life of a door', () => {
       status: 403,
     });
     expect(await fetchThrough(door, 'http://old.localhost/index.html')).toMatchObject({ status: 403 });
+    expect(await fetchThrough(door, `http://old.localhost:${port}/`)).toMatchObject({ status: 403 });
+    const client = await saying(door, `CONNECT old.localhost:${port} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(await heard(client, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 403 /);
+    client.destroy();
     expect(await fetchThrough(door, url, { headers: { referer: 'http://new.localhost/' } })).toMatchObject({
       status: 200,
     });
-    expect(lines[0]).toBe('request blocked: it comes from the page of an earlier request');
+    expect(lines).toEqual([]);
+    expect(whispers[0]).toBe('request blocked: it comes from the page of an earlier request');
     passage.close();
     // Where all requests share one host it is nobody's former one.
     admit({ site: { host: 'old.localhost', find } });

@@ -18,6 +18,7 @@ export interface LaneOptions {
 /** A door with what its log has heard. */
 export async function lane({ rules, hosts = {}, forbiddenPorts }: LaneOptions = {}) {
   const lines: string[] = [];
+  const whispers: string[] = [];
   const asked: string[] = [];
   const all = { allowList: [], denyList: [], denyPrivateIps: false, denyPublicIps: false, ...rules };
   const resolve = async (host: string) => {
@@ -25,11 +26,14 @@ export async function lane({ rules, hosts = {}, forbiddenPorts }: LaneOptions = 
     return hosts[host] ?? [];
   };
   const policy = new EgressPolicy(all, { clock: systemClock, resolve });
-  const log = { warn: (...said: unknown[]) => void lines.push(said.map(String).join(' ')) };
+  const log = {
+    warn: (...said: unknown[]) => void lines.push(said.map(String).join(' ')),
+    debug: (...said: unknown[]) => void whispers.push(said.map(String).join(' ')),
+  };
   const door = await openDoor({ policy, log, clock: systemClock, ...(forbiddenPorts && { forbiddenPorts }) });
   const admit = (visit: { site?: VirtualSite; signal?: AbortSignal } = {}) =>
     door.admit({ signal: new AbortController().signal, ...visit });
-  return { door, admit, lines, asked, [Symbol.asyncDispose]: () => door[Symbol.asyncDispose]() };
+  return { door, admit, lines, whispers, asked, [Symbol.asyncDispose]: () => door[Symbol.asyncDispose]() };
 }
 
 /** A web server on 127.0.0.1, cut off at its end. */
