@@ -144,7 +144,6 @@ export class LanePassage implements Passage {
     this.#parent.removeEventListener('abort', this.close);
     this.#over.abort(new Error('the request of this page is over'));
     this.#names?.forget();
-    this.#agent?.destroy();
     for (const socket of this.#outward) socket.destroy();
     this.#onClose();
   };

@@ -152,9 +152,6 @@ function splice(one: Duplex, other: Duplex): void {
     [other, one],
   ] as const) {
     ended.on('error', () => peer.destroy());
-    ended.once('close', () => {
-      if (!ended.readableEnded) peer.destroy();
-    });
     if (ended.destroyed) peer.destroy();
   }
 }

@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { within } from '../helpers/within.ts';
 import { ended, fetchThrough, heard, lane, origin, saying, until } from './lane.ts';
 
 let undo: AsyncDisposableStack;
@@ -42,6 +44,10 @@ describe('a page that fetches over http', () => {
     expect(
       await fetchThrough(door, url, { method: 'POST', headers: { 'content-length': '5' }, body: 'known' }),
     ).toMatchObject({ body: 'known' });
+    const chunked = { 'transfer-encoding': 'chunked' };
+    expect(await fetchThrough(door, url, { method: 'DELETE', headers: chunked, body: 'odd' })).toMatchObject({
+      body: 'odd',
+    });
     expect(
       await fetchThrough(door, url, { method: 'PUT', headers: { 'transfer-encoding': 'chunked' }, body: 'in chunks' }),
     ).toMatchObject({ body: 'in chunks' });
@@ -144,6 +150,17 @@ describe('a page that fetches over http', () => {
     expect(await fetchThrough(door, url)).toMatchObject({ body: 'answer 1' });
     expect(await fetchThrough(door, url)).toMatchObject({ body: 'answer 3' });
     expect(passage.outcome(url)).toMatchObject({ kind: 'answered' });
+  });
+
+  test('that loses interest before there is an answer frees the server', async () => {
+    const reached = Promise.withResolvers<void>();
+    const { port, connections } = await serve(() => reached.resolve());
+    const { door, admit } = await open();
+    admit();
+    const client = await saying(door, `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await within(5000, 'the request', reached.promise);
+    client.destroy();
+    await until('the connection to be closed', () => connections.now === 0);
   });
 
   test('learns that an answer broke off', async () => {
@@ -321,6 +338,9 @@ describe('the life of a door', () => {
     expect(() => admit()).toThrow('still open for another request');
     passage.close();
     passage.close();
+    const over = new AbortController();
+    admit({ signal: over.signal }).close();
+    expect(getEventListeners(over.signal, 'abort')).toEqual([]);
     admit();
   });
 
@@ -331,7 +351,7 @@ describe('the life of a door', () => {
     const over = new AbortController();
     const passage = admit({ signal: over.signal });
     const answer = fetchThrough(door, `http://127.0.0.1:${port}/`);
-    await reached.promise;
+    await within(5000, 'the request', reached.promise);
     over.abort(new Error('time is up'));
     await expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
     await until('the connection to be closed', () => connections.now === 0);
@@ -401,12 +421,23 @@ describe('the life of a door', () => {
     admit();
     const waiting = fetchThrough(door, `http://127.0.0.1:${port}/`).catch(error => error.code);
     const idle = await saying(door, '');
-    await reached.promise;
+    await within(5000, 'the request', reached.promise);
     await door[Symbol.asyncDispose]();
     expect(await waiting).toBe('ECONNRESET');
     await ended(idle, 'the idle connection');
     await until('the connection to be closed', () => connections.now === 0);
     await expect(saying(door, '')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     await door[Symbol.asyncDispose]();
+  });
+
+  test('its port is nothing special after it', async () => {
+    const gone = await open();
+    const port = Number(gone.door.address.split(':')[1]);
+    await gone.door[Symbol.asyncDispose]();
+    const { door, admit } = await open();
+    const passage = admit();
+    const url = `http://127.0.0.1:${port}/`;
+    await fetchThrough(door, url);
+    expect(passage.outcome(url)).toEqual({ kind: 'failed', error: 'net::ERR_CONNECTION_REFUSED' });
   });
 });

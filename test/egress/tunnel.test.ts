@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { settle } from '../helpers/fake-clock.ts';
+import { within } from '../helpers/within.ts';
 import { ended, fetchThrough, heard, isEnded, lane, origin, saying, until } from './lane.ts';
 
 let undo: AsyncDisposableStack;
@@ -89,7 +91,7 @@ describe('a tunnel', () => {
     const client = await saying(door, ask(`127.0.0.1:${port}`));
     await heard(client, '\r\n\r\n');
     client.end(TLS + 'x'.repeat(4_000_000));
-    await all.promise;
+    await within(10_000, 'all that was sent', all.promise);
     expect(got).toBe(4_000_003);
   });
 
@@ -115,6 +117,19 @@ describe('a tunnel', () => {
     await heard(dropped, 'two');
     sockets[1]?.resetAndDestroy();
     await ended(dropped, 'the connection');
+  });
+
+  test('ends when the server has left before a word was said in it', async () => {
+    const { port, sockets } = await plainServer(socket => socket.resume());
+    const { door, admit } = await open();
+    admit();
+    const client = await saying(door, ask(`127.0.0.1:${port}`));
+    expect(await heard(client, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    await until('the server to be there', () => sockets.length === 1);
+    sockets[0]?.resetAndDestroy();
+    await settle();
+    client.write(TLS);
+    await ended(client, 'the connection');
   });
 
   test('ends with its request, also before a word was said in it', async () => {
