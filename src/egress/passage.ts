@@ -9,7 +9,7 @@ import type { Names } from './names.ts';
 import { NAME_NOT_RESOLVED, netError } from './net-error.ts';
 import { isOurOwn } from './own-ports.ts';
 import type { EgressPolicy } from './policy.ts';
-import { Record } from './record.ts';
+import { OutcomeRecord } from './record.ts';
 
 export interface DoorOptions {
   readonly policy: EgressPolicy;
@@ -37,7 +37,7 @@ export class LanePassage implements Passage {
   readonly policy: EgressPolicy;
   readonly #options: DoorOptions;
   readonly #over = new AbortController();
-  readonly #record = new Record();
+  readonly #record = new OutcomeRecord();
   readonly #outward = new Set<Socket>();
   readonly #onClose: () => void;
   readonly #parent: AbortSignal;

@@ -5,7 +5,7 @@ const MOST_CHARACTERS = 4 * 1024 * 1024;
 const MOST_ENTRIES = 10_000;
 
 /** What became of each URL of a request, the latest fetch of it. */
-export class Record {
+export class OutcomeRecord {
   readonly #outcomes = new Map<string, Outcome>();
   #characters = 0;
 
