@@ -32,6 +32,10 @@ export const FAILURES = {
     reply: 'The form values of the request exceed {limit} bytes. Send large content as a file.',
   },
   FORM_INVALID: { status: 400, reply: 'Invalid form data: {problems}' },
+  HEADER_PLANNED: {
+    status: 400,
+    reply: "The header '{header}' is not supported by this version of Platen yet; leave it out.",
+  },
   FORBIDDEN: { status: 403, reply: 'Forbidden' },
 
   // Time, load and life

@@ -13,6 +13,8 @@ export interface PlainRoute {
   /** Under the root path, with its leading slash. */
   readonly path: string;
   readonly summary: string;
+  /** Whether HEAD is answered too. */
+  readonly head?: boolean;
   /** Whether requests to it are left out of the access log (probes). */
   readonly quiet?: boolean;
   handle(context: Context): Response | Promise<Response>;

@@ -51,6 +51,13 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
   return new Child(process);
 }
 
+const running = new Set<Child>();
+
+/** Kills every child that still runs, with all that it started, within this call: for a sudden end of the service. */
+export function killAllChildren(): void {
+  for (const child of running) child.kill();
+}
+
 export class Child {
   readonly pid: number;
   /** Settles once the program itself has ended; what it left running in its group is killed at that moment. */
@@ -62,6 +69,7 @@ export class Child {
   constructor(process: ChildProcess) {
     this.#process = process;
     this.pid = process.pid ?? 0;
+    running.add(this);
     process.on('error', () => {});
     for (const pipe of process.stdio) pipe?.on('error', () => {}); // EPIPE: the ending says it better
     process.stderr?.setEncoding('utf8').on('data', (piece: string) => this.#lastLines.push(piece));
@@ -69,6 +77,7 @@ export class Child {
       process.once('exit', (exitCode, signal) => {
         this.#hasEnded = true;
         this.kill();
+        running.delete(this);
         resolve({ exitCode, signal, lastLines: this.#lastLines.toArray() });
       });
     });

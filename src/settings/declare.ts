@@ -19,6 +19,10 @@ export interface Setting<T> {
   readonly secret?: true;
   /** The environment variable, where it is not the flag in upper snake case. */
   readonly env?: string;
+  /** Older flag names that still work; the present name wins. */
+  readonly aliases?: readonly string[];
+  /** How the default is written in docs where it depends on the machine: `one per core`. */
+  readonly defaultText?: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds settings of many types; SettingsOf gives each its own back.
@@ -166,8 +170,16 @@ export function bytes(spec: Spec<string>): Setting<number> {
     doc: spec.doc,
     accepts: 'a size such as 512MB or 2GiB, or nothing for no limit',
     parse,
-    print: value => (value === 0 ? '' : `${value}B`),
+    print: printBytes,
   };
+}
+
+/** Writes bytes as a size that {@link bytes} reads: `512MB`, `2GiB`; empty for 0, which means no limit. */
+function printBytes(value: number): string {
+  if (value === 0) return '';
+  const units = ['GiB', 'MiB', 'KiB', 'GB', 'MB', 'KB'];
+  const unit = units.find(name => value % (BYTES_UNIT[name.toLowerCase()] ?? 1) === 0) ?? 'B';
+  return `${value / (BYTES_UNIT[unit.toLowerCase()] ?? 1)}${unit}`;
 }
 
 /** Regular expressions separated by commas; a JSON array where one of them has a comma in it. Empty items are dropped. */
@@ -208,4 +220,14 @@ export function planned<T>(setting: Setting<T>): Setting<T> {
 /** Names the environment variable of a setting that does not follow the rule. */
 export function fromEnv<T>(env: string, setting: Setting<T>): Setting<T> {
   return { ...setting, env };
+}
+
+/** Keeps older flag names of a setting working. */
+export function alsoKnownAs<T>(flags: readonly string[], setting: Setting<T>): Setting<T> {
+  return { ...setting, aliases: flags };
+}
+
+/** Says in words what a default is that depends on the machine. */
+export function defaultsTo<T>(words: string, setting: Setting<T>): Setting<T> {
+  return { ...setting, defaultText: words };
 }

@@ -1,8 +1,10 @@
 import type { SupervisorSettings } from '../supervise/types.ts';
-import { bytes, duration, flag, int, type SettingsOf } from './declare.ts';
+import { bytes, defaultsTo, duration, flag, int, type SettingsOf } from './declare.ts';
 
 interface EngineDefaults {
   instances: number;
+  /** The default of `instances` in words, where it depends on the machine. */
+  instancesText?: string;
   restartAfter: number;
   maxMemory: string;
   /** Tasks at once in an instance; absent where the engine works on one at a time and there is no such setting. */
@@ -11,10 +13,11 @@ interface EngineDefaults {
 
 /** The settings that every supervised engine has, under its module's prefix. */
 export function engineSettings(name: string, defaults: EngineDefaults) {
+  const instances = int({ default: defaults.instances, min: 1, doc: `Instances of ${name} side by side.` });
   return {
     autoStart: flag({ default: false, doc: `Start ${name} with the service, and be ready only when it is.` }),
     startTimeout: duration({ default: '20s', min: '1s', doc: `How long one start of ${name} may take.` }),
-    instances: int({ default: defaults.instances, min: 1, doc: `Instances of ${name} side by side.` }),
+    instances: defaults.instancesText ? defaultsTo(defaults.instancesText, instances) : instances,
     restartAfter: int({
       default: defaults.restartAfter,
       min: 0,

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The folder of one request: `uploads/` and whatever is made from them. It is removed when the request is over and
+ * The folder of one request: its uploads and whatever is made from them. It is removed when the request is over and
  * everything that still works in it has ended, also when the client has gone.
  */
 export class Workspace {
@@ -36,6 +36,6 @@ export class Workspace {
   /** Waits for all that is held, then removes the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     while (this.#held.size > 0) await Promise.allSettled(this.#held);
-    await rm(this.path, { recursive: true, force: true });
+    await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -1,0 +1,5 @@
+import type { Module } from '../src/module.ts';
+import { pdf } from './pdf/index.ts';
+
+/** All features, in the order of starting: what one offers to others is there for those after it. */
+export const modules: readonly Module[] = [pdf];
