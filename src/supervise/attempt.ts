@@ -1,42 +1,51 @@
 import { type Clock, sleep } from '../time/clock.ts';
+import type { Instance } from './instance.ts';
+import { aborted, LinkedSignal } from './linked-signal.ts';
 import { type Attempt, type Early, EngineCrash, type Process, type Task } from './types.ts';
 
-/** What became of one attempt. It is only known when the work has truly ended (but for what `clean` still does). */
+/** What became of one attempt. Known only when the work has truly ended, but for what `clean` still does. */
 export type Verdict<T> =
   | { readonly kind: 'done'; readonly value: T; readonly clean: Promise<void> | undefined }
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'crashed'; readonly error: Error }
-  | { readonly kind: 'aborted' };
+  | { readonly kind: 'aborted'; readonly clean: Promise<void> | undefined };
 
-/** How long an aborted task may take to end by itself, in ms. */
-export const ABORT_GRACE_MS = 500;
+/** How long a task whose signal has aborted, or whose instance has died, may take to end by itself, in ms. */
+const GRACE_MS = 500;
 /** How long ending one task by narrow means may take before the whole instance goes, in ms. */
 const ABANDON_MS = 1000;
 
-interface Means {
+export interface AttemptSpec {
+  readonly id: string;
+  readonly number: 1 | 2;
+  /** The task's deadline, its client's leaving, and shutdown's bound. */
+  readonly signal: AbortSignal;
   readonly clock: Clock;
+  retire(reason: string): void;
   /** Ends the instance; settles when nothing of it is left. */
-  readonly kill: () => Promise<void>;
+  kill(): Promise<void>;
 }
 
-/** Carries out one attempt to its end: by itself, by the engine's death, or, when its signal aborts, by force. */
+/** Carries out one attempt to its end: by itself, by the instance's death, or, when its signal aborts, by force. */
 export async function carryOut<P extends Process, T>(
-  process: P,
+  instance: Instance<P>,
   task: Task<P, T>,
-  attempt: Attempt,
-  means: Means,
+  { id, number, signal, clock, retire, kill }: AttemptSpec,
 ): Promise<Verdict<T>> {
   const over = new AbortController();
-  const work = settle(process, task, attempt);
-  const death = process.ended.then(
-    (error): Verdict<T> => ({ kind: 'crashed', error: error ?? new EngineCrash(`${attempt.instance} ended`) }),
-  );
+  using own = new LinkedSignal(signal, instance.death);
+  const attempt: Attempt = { id, instance: instance.id, number, signal: own.signal, retireInstance: retire };
+  const work = settle(instance.process, task, attempt);
   try {
-    const first = await Promise.race([work, death, abortion(attempt.signal, over.signal)]);
-    if (first !== undefined) return first;
-    const late = await Promise.race([work, death, pause(means.clock, ABORT_GRACE_MS, over.signal)]);
-    if (late === undefined && !(await abandoned(process, attempt, means.clock, over.signal))) await means.kill();
-    return { kind: 'aborted' };
+    const first = await Promise.race([work, aborted(own.signal, over.signal)]);
+    if (first) return first;
+    const late = await Promise.race([work, after(clock, GRACE_MS, over.signal)]);
+    if (!late && !instance.death.aborted) {
+      const means = [abandoned(instance.process, attempt), work, aborted(instance.death, over.signal).then(() => true)];
+      if (!(await Promise.race([...means, after(clock, ABANDON_MS, over.signal)]))) await kill();
+    }
+    if (!signal.aborted) return late?.kind === 'done' ? late : crashed(instance.death.reason);
+    return { kind: 'aborted', clean: late?.kind === 'done' ? late.clean : undefined };
   } finally {
     over.abort();
   }
@@ -50,27 +59,25 @@ async function settle<P extends Process, T>(process: P, task: Task<P, T>, attemp
       : { kind: 'done', value: result, clean: undefined };
   } catch (error) {
     // An engine that is dying fails its tasks in many ways; what counts is that it is dying.
-    if (error instanceof EngineCrash || !process.healthy) {
-      return { kind: 'crashed', error: error instanceof Error ? error : new EngineCrash(String(error)) };
-    }
+    if (error instanceof EngineCrash || !process.healthy) return crashed(error);
     return { kind: 'failed', error };
   }
 }
 
-async function abandoned(process: Process, attempt: Attempt, clock: Clock, until: AbortSignal): Promise<boolean> {
-  const told = process.abandon(attempt).catch(() => false);
-  const dead = process.ended.then(() => true);
-  return (await Promise.race([told, dead, pause(clock, ABANDON_MS, until)])) === true;
+function crashed(error: unknown): { kind: 'crashed'; error: Error } {
+  return { kind: 'crashed', error: error instanceof Error ? error : new EngineCrash(String(error)) };
 }
 
-function abortion(signal: AbortSignal, until: AbortSignal): Promise<undefined> {
-  return new Promise(resolve => {
-    if (signal.aborted) return resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined), { once: true, signal: until });
-  });
+async function abandoned(process: Process, attempt: Attempt): Promise<boolean> {
+  try {
+    return await process.abandon(attempt);
+  } catch {
+    return false;
+  }
 }
 
-function pause(clock: Clock, ms: number, until: AbortSignal): Promise<undefined> {
+/** Undefined after so many ms, or as soon as nobody waits any more. */
+function after(clock: Clock, ms: number, until: AbortSignal): Promise<undefined> {
   return sleep(clock, ms, until).then(
     () => undefined,
     () => undefined,

@@ -1,63 +1,57 @@
-import type { Logger } from 'pino';
-import { Instance } from './instance.ts';
-import { type RenewalReason, renewalDue } from './renewal.ts';
-import type { Runner } from './runner.ts';
-import type { Process, SupervisorSettings, Surroundings, Worker } from './types.ts';
+import { Departures } from './departures.ts';
+import type { Instance, Lease } from './instance.ts';
+import { Member, type MemberOptions } from './member.ts';
+import { renewalDue } from './renewal.ts';
+import type { Process } from './types.ts';
 import { Watchdog } from './watchdog.ts';
 
-export interface FleetOptions<P extends Process> {
-  readonly engine: string;
-  readonly settings: SupervisorSettings;
-  readonly runner: Runner;
-  readonly surroundings: Surroundings;
-  readonly log: Logger;
-  create(id: string): P;
-  /** An instance has become ready, has gained a free slot, or has gone. */
+export interface FleetOptions<P extends Process> extends MemberOptions<P> {
+  /** An instance has become ready, has a slot again, could not start, or has gone. */
   onChange(): void;
-  /** A start failed; the next attempt comes in so many ms. True: nobody needs it any more. */
-  onStartFailed(error: Error, retryInMs: number): boolean;
 }
 
-/** A place for an instance. Its Runner id carries a generation, so a successor lives beside the one that it replaces. */
-interface Member<P extends Process> {
-  readonly id: string;
-  readonly slot: number;
-  /** The current incarnation; undefined while the Runner waits to start the next. */
-  instance: Instance<P> | undefined;
-  /** Takes no more tasks, and is stopped when it has none left. */
-  retiring: boolean;
-  /** Why the next start happens, for the log. */
-  startReason: string;
+/** For how much there must be instances. */
+export interface Demand {
+  /** Tasks that wait for a slot. */
+  readonly waiting: number;
+  /** Whether somebody waits for the throw-away instance. */
+  readonly victims: boolean;
+  /** Whether the engine is to run even without work. */
+  readonly always: boolean;
 }
 
-/** How long a retiring instance may go on with tasks that have no deadline of their own, in ms. */
-const DRAIN_MS = 10 * 60_000;
+/** How long a failed start that nobody needs any more speaks against the engine, in ms; then it is as if not started. */
+const GRUDGE_MS = 30_000;
 
 /** The instances of one engine: which exist, which is renewed, which may be used. Knows nothing of who waits. */
 export class Fleet<P extends Process> {
   readonly #options: FleetOptions<P>;
-  /** By slot: the member that serves. */
+  /** By place: the member that serves there. */
   readonly #members = new Map<number, Member<P>>();
-  /** Those that were replaced and still drain. */
-  readonly #retiring = new Map<Member<P>, () => void>();
-  /** Those that have drained and are being stopped. */
-  readonly #leaving = new Set<Member<P>>();
-  /** Throw-away instances for victims. */
-  readonly #extras = new Set<Instance<P>>();
-  readonly #generations = new Map<number, number>();
-  readonly #watchdog: Watchdog<P>;
-  readonly restartsByReason: Record<string, number> = {};
-  readonly killsByReason: Record<string, number> = {};
+  /** In renewal: started beside the one that it will replace. */
   #successor: Member<P> | undefined;
-  #extraCount = 0;
-  lastStartError: Error | undefined;
+  /** The throw-away instance for victims. */
+  #extra: Member<P> | undefined;
+  readonly #departures: Departures<P>;
+  /** Places whose old instance has to be gone before the new one starts, with why. */
+  readonly #vacated = new Map<number, string>();
+  readonly #leases = new Set<Lease<P>>();
+  readonly #generations = new Map<number | 'extra', number>();
+  readonly #watchdog: Watchdog<P>;
+  #failure: { readonly error: Error; readonly at: number } | undefined;
 
   constructor(options: FleetOptions<P>) {
+    const { clock } = options.surroundings;
     this.#options = options;
+    this.#departures = new Departures({
+      clock,
+      onOverdue: instance => void this.kill(instance, 'drain'),
+      onGone: member => this.#onGone(member),
+    });
     this.#watchdog = new Watchdog({
-      clock: options.surroundings.clock,
+      clock,
       instances: () => this.instances(),
-      onFrozen: (instance, how) => void this.kill(instance, `frozen (${how})`),
+      onAiling: (instance, how) => void this.kill(instance, how === 'broken' ? 'broken' : 'frozen'),
       onLook: () => this.#renewDue(),
     });
   }
@@ -67,271 +61,241 @@ export class Fleet<P extends Process> {
     return this.#options.settings.instances * this.#options.settings.maxConcurrency;
   }
 
-  /** Slots in use, in retiring instances too; throw-away instances don't count. */
+  /** Slots in use, in instances on their way out and the throw-away one too. */
   get active(): number {
-    let sum = 0;
-    for (const { instance } of this.#all()) sum += instance?.active ?? 0;
-    return sum;
+    return this.#leases.size;
+  }
+
+  /** Whether the throw-away instance will soon be free for a victim. */
+  get extraIsComing(): boolean {
+    return !this.#extra?.failedStart && (this.#extra?.instance?.leases.size ?? 0) === 0;
   }
 
   get anyUsable(): boolean {
-    return [...this.#members.values()].some(member => member.instance?.usable);
+    return [...this.#members.values()].some(({ instance }) => instance?.usable);
+  }
+
+  /** Whether there is anything at all: an instance, or one about to start or not yet quite gone. */
+  get exists(): boolean {
+    return !this.#all().next().done;
+  }
+
+  /** Why the engine is down: no instance is usable and the last start failed. Undefined: it isn't. */
+  get down(): Error | undefined {
+    if (!this.#failure || this.anyUsable) return undefined;
+    const recent = this.#options.surroundings.clock.now() - this.#failure.at < GRUDGE_MS;
+    return this.#members.size > 0 || recent ? this.#failure.error : undefined;
+  }
+
+  get lastFailure(): Error | undefined {
+    return this.#failure?.error;
+  }
+
+  /** When the next start comes, where there is nothing else to hope for; on the clock, in ms. */
+  get nextStartAt(): number | undefined {
+    const failed = [...this.#members.values()].map(member => member.failedStart?.retryAt);
+    return failed.length === 0 || failed.includes(undefined) ? undefined : Math.min(...failed.map(Number));
+  }
+
+  /** The same for the throw-away instance. */
+  get nextExtraStartAt(): number | undefined {
+    return this.#extra?.failedStart?.retryAt;
   }
 
   *instances(): Iterable<Instance<P>> {
-    for (const member of this.#all()) if (member.instance) yield member.instance;
-    yield* this.#extras;
+    for (const { instance } of this.#all()) if (instance) yield instance;
   }
 
-  /** Takes a slot in the least busy instance; undefined where none is free. */
-  take(): Instance<P> | undefined {
-    if (this.active >= this.capacity) return undefined;
-    let best: Instance<P> | undefined;
-    for (const { instance } of this.#members.values()) {
-      if (!instance?.usable || instance.active >= this.#options.settings.maxConcurrency) continue;
-      if (!best || instance.active < best.active) best = instance;
-    }
-    if (best) best.active += 1;
-    return best;
+  /** Takes a slot in the least busy instance, leaving so many for others; undefined where none is free. */
+  take(deadline: number | undefined, reserved: number): Lease<P> | undefined {
+    if (this.active + reserved >= this.capacity) return undefined;
+    const { maxConcurrency } = this.#options.settings;
+    const usable = [...this.#members.values()]
+      .map(({ instance }) => instance)
+      .filter(instance => instance?.usable && instance.leases.size < maxConcurrency);
+    const [best] = usable.toSorted((a, b) => (a?.leases.size ?? 0) - (b?.leases.size ?? 0));
+    return best && this.#lease(best, deadline);
+  }
+
+  /** Takes the throw-away instance: for one victim at a time. */
+  takeExtra(deadline: number | undefined): Lease<P> | undefined {
+    const instance = this.#extra?.instance;
+    if (!instance?.usable || instance.leases.size > 0 || this.active >= this.capacity) return undefined;
+    return this.#lease(instance, deadline);
   }
 
   /** Gives a slot back. */
-  release(instance: Instance<P>): void {
-    instance.active -= 1;
-    this.#stopDrained();
+  release(lease: Lease<P>): void {
+    this.#leases.delete(lease);
+    lease.instance.leases.delete(lease);
+    this.#departures.look();
     this.#renewDue();
     this.#options.onChange();
   }
 
-  /** Starts as many instances as so much work can use, up to the engine's number. */
-  ensure(demand: number): void {
-    const wanted = Math.min(
-      this.#options.settings.instances,
-      Math.ceil(demand / this.#options.settings.maxConcurrency),
-    );
-    for (let slot = 1; slot <= this.#options.settings.instances && this.#members.size < wanted; slot += 1) {
-      if (this.#members.has(slot) || this.#mustGoFirst(slot)) continue;
-      this.#members.set(slot, this.#startMember(slot, 'demand'));
+  /** What holds this slot won't end by itself: its instance goes as soon as all others in it have ended. */
+  giveUpOn(lease: Lease<P>): void {
+    lease.hung = true;
+    this.#departures.look();
+  }
+
+  /** Starts what so much work needs, and stops trying to start what nobody needs. */
+  want({ waiting, victims, always }: Demand): void {
+    const { instances, maxConcurrency } = this.#options.settings;
+    let inUse = 0;
+    for (const { instance } of this.#members.values()) inUse += instance?.leases.size ?? 0;
+    // The first one alone at first: an engine that starts several at once is ready later.
+    const least = always ? (this.anyUsable ? instances : 1) : 0;
+    const wanted = Math.max(least, Math.min(instances, Math.ceil((waiting + inUse) / maxConcurrency)));
+    for (let place = 1; place <= instances && this.#members.size < wanted; place += 1) {
+      if (!this.#members.has(place) && !this.#mustWait(place)) this.#fill(place, always ? 'launch' : 'demand');
     }
-  }
-
-  /** Takes an instance out of service for good and puts another in its place. */
-  retire(instance: Instance<P>, reason: string): void {
-    const member = [...this.#members.values()].find(candidate => candidate.instance === instance);
-    if (!member || member.retiring) return;
-    this.#count(this.restartsByReason, reason);
-    this.#options.log.info({ engine: this.#options.engine, instance: instance.id, reason }, 'instance is replaced');
-    this.#members.delete(member.slot);
-    if (!this.#options.settings.renewInPlace) this.#members.set(member.slot, this.#startMember(member.slot, reason));
-    this.#drain(member);
-  }
-
-  /** Ends an instance at once; the Runner brings it back. */
-  async kill(instance: Instance<P>, reason: string): Promise<void> {
-    if (instance.endedFor !== undefined) return instance.end(reason);
-    this.#count(this.killsByReason, reason);
-    this.#options.log.warn({ engine: this.#options.engine, instance: instance.id, reason }, 'instance is killed');
-    await instance.end(reason);
-  }
-
-  /**
-   * A throw-away instance, started.
-   * @throws the start's error
-   */
-  async extra(signal: AbortSignal): Promise<Instance<P>> {
-    this.#extraCount += 1;
-    const id = `${this.#options.engine}-extra.${this.#extraCount}`;
-    const instance = new Instance(id, this.#options.create(id));
-    this.#extras.add(instance);
-    try {
-      await this.#start(instance, signal, 'victim');
-      return instance;
-    } catch (error) {
-      this.#extras.delete(instance);
-      throw error;
+    if (waiting === 0 && !always) {
+      for (const member of this.#members.values()) if (member.failedStart) this.#dismiss(member);
     }
+    if (victims) this.#extra ??= this.#begin('extra', 'victim');
+    else if (this.#extra && (this.#extra.instance?.leases.size ?? 0) === 0) this.#dismiss(this.#extra);
   }
 
-  async dropExtra(instance: Instance<P>): Promise<void> {
-    await instance.end('done');
-    this.#extras.delete(instance);
+  /** Takes an instance out of service and puts another in its place. */
+  retire(instance: Instance<P>, reason: string, detail?: string): void {
+    const member = [...this.#all()].find(candidate => candidate.instance === instance);
+    if (!member || member.departing) return;
+    const { log, engine } = this.#options;
+    log.info({ engine, instance: instance.id, reason, detail }, 'instance is replaced');
+    if (member !== this.#extra) this.#options.journal.restarts.add(reason);
+    this.#forget(member);
+    if (typeof member.place === 'number') {
+      if (this.#options.settings.renewInPlace) this.#vacated.set(member.place, reason);
+      else if (!this.#members.has(member.place)) this.#fill(member.place, reason);
+    }
+    this.#departures.drain(member);
+    this.#options.onChange();
   }
 
-  /** Ends everything. Settles when nothing is left; the next demand starts new generations. */
+  /** Ends an instance at once; the Runner brings it back. Settles when nothing of it is left. */
+  kill(instance: Instance<P>, reason: string): Promise<void> {
+    if (instance.endedFor === undefined && !instance.death.aborted) {
+      this.#options.journal.kills.add(reason);
+      this.#options.log.warn({ engine: this.#options.engine, instance: instance.id, reason }, 'instance is killed');
+    }
+    return instance.end(reason);
+  }
+
+  /** Ends everything there is now. Settles when nothing of it is left; the next demand starts new generations. */
   async stopAll(): Promise<void> {
-    const members = [...this.#all()];
-    this.#members.clear();
-    this.#successor = undefined;
-    for (const member of members) member.retiring = true;
-    for (const cancel of this.#retiring.values()) cancel();
-    this.#retiring.clear();
-    await Promise.all([
-      ...members.map(member => this.#options.runner.stopWorker(member.id).catch(() => {})),
-      ...[...this.#extras].map(extra => this.dropExtra(extra)),
-    ]);
-    if ([...this.#all()].length === 0) this.#watchdog.rest();
+    this.#vacated.clear();
+    const stopped = [...this.#all()].map(member => {
+      this.#forget(member, false);
+      return this.#departures.stop(member);
+    });
+    await Promise.all(stopped);
   }
 
-  /** Where memory for two is short, a slot's old instance has to be gone before the new one starts. */
-  #mustGoFirst(slot: number): boolean {
-    return (
-      this.#options.settings.renewInPlace &&
-      [...this.#retiring.keys(), ...this.#leaving].some(member => member.slot === slot)
-    );
-  }
-
-  *#all(): Iterable<Member<P>> {
+  *#all(): Generator<Member<P>, undefined> {
     yield* this.#members.values();
     if (this.#successor) yield this.#successor;
-    yield* this.#retiring.keys();
-    yield* this.#leaving;
+    if (this.#extra) yield this.#extra;
+    yield* this.#departures.members();
+    return undefined;
   }
 
-  #startMember(slot: number, reason: string): Member<P> {
-    const generation = (this.#generations.get(slot) ?? 0) + 1;
-    this.#generations.set(slot, generation);
-    const id = `${this.#options.engine}-${slot}.${generation}`;
-    const member: Member<P> = { id, slot, instance: undefined, retiring: false, startReason: reason };
-    this.#options.runner.startWorker(
-      id,
-      signal => this.#startInstance(member, signal),
-      (ms, error) => this.#onDelay(member, ms, error),
-    );
+  #lease(instance: Instance<P>, deadline: number | undefined): Lease<P> {
+    const lease = { instance, deadline, since: this.#options.surroundings.clock.now(), hung: false };
+    instance.leases.add(lease);
+    this.#leases.add(lease);
+    return lease;
+  }
+
+  /** Where memory for two is short, a place's old instance has to be gone before the new one starts. */
+  #mustWait(place: number): boolean {
+    const occupied = [...this.#departures.members()].some(member => member.place === place);
+    return this.#options.settings.renewInPlace && occupied;
+  }
+
+  #fill(place: number, reason: string): void {
+    this.#vacated.delete(place);
+    this.#members.set(place, this.#begin(place, reason));
+  }
+
+  #begin(place: number | 'extra', reason: string): Member<P> {
+    const generation = (this.#generations.get(place) ?? 0) + 1;
+    this.#generations.set(place, generation);
+    const member = new Member<P>({ place, generation, reason }, this.#options, {
+      onReady: ready => this.#onReady(ready),
+      onStartFailed: (failed, error) => this.#onStartFailed(failed, error),
+      onDeath: (dead, why) => this.#onDeath(dead, why),
+    });
+    member.begin();
     return member;
   }
 
-  async #startInstance(member: Member<P>, signal: AbortSignal): Promise<Worker> {
-    const instance = new Instance(member.id, this.#options.create(member.id));
-    member.instance = instance;
-    try {
-      await this.#start(instance, signal, member.startReason);
-    } catch (error) {
-      member.instance = undefined;
-      if (!signal.aborted) this.lastStartError = error instanceof Error ? error : new Error(String(error));
-      throw error;
+  /** It serves no more. Its successor, if one is on its way, takes its place at once. */
+  #forget(member: Member<P>, promote = true): void {
+    if (member === this.#successor) this.#successor = undefined;
+    if (member === this.#extra) this.#extra = undefined;
+    if (typeof member.place !== 'number' || this.#members.get(member.place) !== member) return;
+    this.#members.delete(member.place);
+    if (!promote || this.#successor?.place !== member.place) return;
+    this.#members.set(member.place, this.#successor);
+    this.#successor = undefined;
+  }
+
+  #dismiss(member: Member<P>): void {
+    this.#forget(member);
+    void this.#departures.stop(member);
+  }
+
+  #onReady(member: Member<P>): void {
+    if (member !== this.#extra) this.#failure = undefined;
+    this.#watchdog.wake();
+    if (member === this.#successor && typeof member.place === 'number') {
+      const old = this.#members.get(member.place);
+      if (old) {
+        this.#forget(old);
+        this.#departures.drain(old);
+      }
     }
-    member.startReason = 'crash';
-    this.lastStartError = undefined;
-    if (member === this.#successor) this.#takeOver(member);
-    // Not within the start: the Runner must know the worker before anybody can end it.
-    queueMicrotask(() => this.#options.onChange());
-    return this.#asWorker(member, instance);
+    this.#options.onChange();
   }
 
-  async #start(instance: Instance<P>, signal: AbortSignal, reason: string): Promise<void> {
-    const { settings, surroundings, log, engine } = this.#options;
-    const limit = new AbortController();
-    const began = surroundings.clock.now();
-    const cancel = surroundings.clock.after(settings.startTimeout, () =>
-      limit.abort(
-        new Error(`not ready within ${settings.startTimeout} ms; raise the start timeout if that is too short`),
-      ),
-    );
-    const either = AbortSignal.any([signal, limit.signal]);
-    try {
-      await Promise.race([instance.process.start(either), rejection(either)]);
-      instance.state = 'ready';
-      instance.readyAt = surroundings.clock.now();
-      const ms = Math.round(instance.readyAt - began);
-      log.info({ engine, instance: instance.id, reason, ms }, 'instance is ready');
-      this.#watchdog.wake();
-    } catch (error) {
-      await instance.end('start failed');
-      throw error;
-    } finally {
-      cancel();
-    }
+  #onStartFailed(member: Member<P>, error: Error): void {
+    if (member !== this.#extra) this.#failure = { error, at: this.#options.surroundings.clock.now() };
+    this.#options.onChange();
   }
 
-  #asWorker(member: Member<P>, instance: Instance<P>): Worker {
-    return {
-      kill: () => void instance.end('stopped'),
-      get served() {
-        return instance.served > 0 || instance.endedFor !== undefined;
-      },
-      wait: async () => {
-        const error = await instance.process.ended;
-        if (instance.endedFor === undefined && !member.retiring) this.#count(this.killsByReason, 'crash');
-        if (!member.retiring) this.#count(this.restartsByReason, instance.endedFor ?? 'crash');
-        member.startReason = instance.endedFor ?? 'crash';
-        // It may have died by itself: its group, folder and sockets still have to go before a new one comes.
-        await instance.process.stop();
-        member.instance = undefined;
-        this.#options.onChange();
-        if (error) throw error;
-      },
-    };
+  #onDeath(member: Member<P>, reason: string): void {
+    const replaced = this.#successor !== undefined && this.#successor.place === member.place;
+    const over = member.departing || !this.#options.runner.alive;
+    if (member !== this.#extra && !over) this.#options.journal.restarts.add(reason);
+    if (over || replaced) this.#dismiss(member);
+    this.#options.onChange();
   }
 
-  #onDelay(member: Member<P>, ms: number, error: Error): void {
-    if (ms === 0 || member.instance || member.retiring) return;
-    if (!this.#options.onStartFailed(error, ms)) return;
-    if (this.#members.get(member.slot) === member) this.#members.delete(member.slot);
-    if (this.#successor === member) this.#successor = undefined;
-    void this.#options.runner.stopWorker(member.id).catch(() => {});
+  #onGone(member: Member<P>): void {
+    const { place } = member;
+    const reason = typeof place === 'number' ? this.#vacated.get(place) : undefined;
+    if (typeof place === 'number' && reason !== undefined && !this.#mustWait(place)) this.#fill(place, reason);
+    if (!this.exists) this.#watchdog.rest();
+    this.#options.onChange();
   }
 
   /** Begins one renewal, if one is due and none goes on. */
   #renewDue(): void {
-    const { settings, surroundings, log, engine } = this.#options;
-    if (this.#successor || this.#retiring.size > 0 || this.#leaving.size > 0) return;
-    for (const member of this.#members.values()) {
-      const { instance } = member;
-      if (!instance?.usable) continue;
-      const ageMs = surroundings.clock.now() - instance.readyAt;
-      const reason: RenewalReason | undefined = renewalDue(settings, { ...pick(instance), ageMs });
+    if (this.#successor || this.#departures.size > 0) return;
+    const { settings, log, engine, journal } = this.#options;
+    for (const { instance, place } of this.#members.values()) {
+      if (!instance?.usable || typeof place !== 'number') continue;
+      const { served, sinceMs, residentBytes } = instance;
+      const reason = renewalDue(settings, { served, residentBytes, ageMs: sinceMs });
       if (!reason) continue;
-      if (settings.renewInPlace) return this.retire(instance, reason);
-      log.info({ engine, instance: instance.id, reason }, 'renewal begins');
-      this.#count(this.restartsByReason, reason);
-      this.#successor = this.#startMember(member.slot, reason);
+      if (settings.renewInPlace) this.retire(instance, reason);
+      else {
+        log.info({ engine, instance: instance.id, reason }, 'renewal begins');
+        journal.restarts.add(reason);
+        this.#successor = this.#begin(place, reason);
+      }
       return;
     }
   }
-
-  #takeOver(successor: Member<P>): void {
-    this.#successor = undefined;
-    const old = this.#members.get(successor.slot);
-    this.#members.set(successor.slot, successor);
-    if (old) this.#drain(old);
-  }
-
-  #drain(member: Member<P>): void {
-    member.retiring = true;
-    if (member.instance?.state === 'ready') member.instance.state = 'draining';
-    const cancel = this.#options.surroundings.clock.after(DRAIN_MS, () => {
-      if (member.instance) void this.kill(member.instance, 'drain');
-    });
-    this.#retiring.set(member, cancel);
-    this.#stopDrained();
-  }
-
-  #stopDrained(): void {
-    for (const [member, cancel] of this.#retiring) {
-      if ((member.instance?.active ?? 0) > 0) continue;
-      cancel();
-      this.#retiring.delete(member);
-      this.#leaving.add(member);
-      void this.#options.runner
-        .stopWorker(member.id)
-        .catch(() => {})
-        .then(() => {
-          this.#leaving.delete(member);
-          this.#options.onChange();
-        });
-    }
-  }
-
-  #count(into: Record<string, number>, reason: string): void {
-    into[reason] = (into[reason] ?? 0) + 1;
-  }
-}
-
-const pick = <P extends Process>({ served, residentBytes }: Instance<P>) => ({ served, residentBytes });
-
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }

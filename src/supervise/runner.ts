@@ -1,19 +1,28 @@
 import type { Logger } from 'pino';
+import { sleep } from '../time/clock.ts';
 import { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from './backoff.ts';
+import { LinkedSignal } from './linked-signal.ts';
 import type { Surroundings, Worker } from './types.ts';
 
 /**
- * Makes a worker. The signal aborts when the worker is stopped meanwhile; the start must then settle and leave nothing
- * behind. A start that throws counts as a worker that ended with that error.
+ * Makes a worker. The signal aborts when the worker is stopped meanwhile or its start takes too long; the start must
+ * then settle and leave nothing behind. A start that throws counts as a worker that ended with that error.
  */
 export type StartWorker = (signal: AbortSignal) => Promise<Worker>;
+
+export interface WorkerOptions {
+  /** ms that one start may take. Absent: any time. */
+  readonly startTimeout?: number;
+  /** Told when the worker has failed, with its error and in how many ms it will start again. */
+  onFailure?(error: Error, restartInMs: number): void;
+}
 
 export interface RunnerOptions {
   readonly surroundings: Surroundings;
   readonly log: Logger;
-  /** An error that ends the runner and all its workers. Default: none is. */
+  /** An error that ends the runner and all its workers. Absent: none is. */
   readonly isFatal?: (error: Error) => boolean;
-  /** Of two fatal errors the one that `wait()` reports. Default: the earlier. */
+  /** Of two fatal errors the one for `wait()` to report. Absent: the earlier. */
   readonly moreImportant?: (a: Error, b: Error) => Error;
   readonly backoff?: BackoffPolicy;
 }
@@ -21,13 +30,14 @@ export interface RunnerOptions {
 export interface WorkerReport {
   readonly id: string;
   readonly state: WorkerState;
-  /** On the runner's clock, in ms: since when it is in this state. */
-  readonly since: number;
-  readonly restarts: number;
+  /** ms for which it has been in this state. */
+  readonly sinceMs: number;
+  readonly restartsByReason: Readonly<Record<RestartCause, number>>;
   readonly lastError: string | undefined;
 }
 
 type WorkerState = 'starting' | 'running' | 'delayed' | 'stopping';
+type RestartCause = 'start failed' | 'unexpected quit' | 'error';
 
 /** Thrown by calls on a runner that has ended. */
 export class RunnerDead extends Error {
@@ -39,27 +49,39 @@ export class UnexpectedQuit extends Error {
   override readonly name = 'UnexpectedQuit';
 }
 
+/** A start that was not through within its time. */
+export class StartTimedOut extends Error {
+  override readonly name = 'StartTimedOut';
+}
+
+interface Recipe {
+  readonly start: StartWorker;
+  readonly options: WorkerOptions;
+}
+
 interface Entry {
   readonly id: string;
-  start: StartWorker;
-  onDelay: OnDelay | undefined;
+  recipe: Recipe;
   state: WorkerState;
   since: number;
-  restarts: number;
+  readonly restartsByReason: Record<RestartCause, number>;
   /** Failures in a row since work was last done. */
   fruitless: number;
   lastError: Error | undefined;
-  /** Aborts the start or the delay that is going on. */
+  /** Ends the start or the delay that is going on. */
   stop: AbortController;
   worker: Worker | undefined;
   /** What to start when a stop is through: the last call wins. */
-  next: { start: StartWorker; onDelay: OnDelay | undefined } | undefined;
+  next: Recipe | undefined;
   /** Settles when the stop that is going on is through. */
   stopped: PromiseWithResolvers<void>;
 }
 
-/** Told when a worker failed and will start again after so many ms. */
-export type OnDelay = (ms: number, error: Error) => void;
+interface End {
+  readonly cause: RestartCause;
+  readonly error: Error | undefined;
+  readonly served: boolean;
+}
 
 /** Keeps a set of workers alive. Itself a worker, so runners nest. */
 export class Runner implements Worker {
@@ -76,25 +98,25 @@ export class Runner implements Worker {
 
   /**
    * Sees to it that a worker of this id runs, and returns at once. One that is being stopped starts again, in the new
-   * way, as soon as it has ended.
+   * way, as soon as it has ended. While the runner is ending nothing is started.
    * @throws RunnerDead
    */
-  startWorker(id: string, start: StartWorker, onDelay?: OnDelay): void {
+  startWorker(id: string, start: StartWorker, options: WorkerOptions = {}): void {
     if (this.#state === 'ended') throw new RunnerDead(`worker ${id} can't be started: the runner has ended`);
     if (this.#state === 'dying') {
       this.#options.log.info({ worker: id }, 'worker not started: the runner is ending');
       return;
     }
+    const recipe = { start, options };
     const known = this.#entries.get(id);
-    if (known?.state === 'stopping') known.next = { start, onDelay };
+    if (known?.state === 'stopping') known.next = recipe;
     if (known) return;
     const entry: Entry = {
       id,
-      start,
-      onDelay,
+      recipe,
       state: 'starting',
       since: this.#now(),
-      restarts: 0,
+      restartsByReason: { 'start failed': 0, 'unexpected quit': 0, error: 0 },
       fruitless: 0,
       lastError: undefined,
       stop: new AbortController(),
@@ -107,7 +129,8 @@ export class Runner implements Worker {
   }
 
   /**
-   * Stops a worker; settles when it has ended and is forgotten, or has been started anew meanwhile.
+   * Stops a worker, also while it starts or waits to start again. Settles when it has ended; it is forgotten then,
+   * unless it has been started anew meanwhile.
    * @throws RunnerDead
    */
   async stopWorker(id: string): Promise<void> {
@@ -117,6 +140,11 @@ export class Runner implements Worker {
     entry.next = undefined;
     this.#stop(entry);
     await entry.stopped.promise;
+  }
+
+  /** Whether workers can still be started. */
+  get alive(): boolean {
+    return this.#state === 'alive';
   }
 
   kill(): void {
@@ -133,61 +161,73 @@ export class Runner implements Worker {
     return this.#ended.promise;
   }
 
+  /** A snapshot, for debugging, health and metrics. */
   report(): { readonly state: string; readonly workers: readonly WorkerReport[] } {
-    const workers = [...this.#entries.values()].map(({ id, state, since, restarts, lastError }) => ({
+    const workers = [...this.#entries.values()].map(({ id, state, since, restartsByReason, lastError }) => ({
       id,
       state,
-      since,
-      restarts,
+      sinceMs: this.#now() - since,
+      restartsByReason: { ...restartsByReason },
       lastError: lastError?.message,
     }));
     return { state: this.#state, workers };
   }
 
-  /** One worker's whole life: starts and ends, until it is stopped or the runner ends. */
+  /** One worker's whole life: starts and ends, until it is stopped. */
   async #live(entry: Entry): Promise<void> {
-    while (true) {
-      const { error, served } = await this.#liveOnce(entry);
+    for (;;) {
+      const end = await this.#liveOnce(entry);
+      const asked = this.#isStopping(entry);
+      const error = end.error ?? (asked ? undefined : unexpected(entry.id));
       if (error && this.#options.isFatal?.(error)) this.#die(error);
-      if (entry.state === 'stopping') {
-        if (!this.#renew(entry)) return this.#forget(entry);
-        continue;
-      }
-      entry.lastError = error ?? new UnexpectedQuit(`worker ${entry.id} ended though nobody had asked it to`);
-      entry.fruitless = served ? 0 : entry.fruitless + 1;
-      entry.restarts += 1;
-      const delay = restartDelay(
-        this.#options.backoff ?? DEFAULT_BACKOFF,
-        entry.fruitless,
-        this.#options.surroundings.random(),
-      );
-      this.#options.log.warn({ worker: entry.id, delay, err: entry.lastError }, 'worker ended and will start again');
-      entry.onDelay?.(delay, entry.lastError);
-      if (delay > 0) await this.#delay(entry, delay);
-      if (this.#isStopping(entry)) {
-        if (!this.#renew(entry)) return this.#forget(entry);
-        continue;
-      }
-      this.#enter(entry, 'starting');
+      if (error && !this.#isStopping(entry)) await this.#pause(entry, end, error);
+      if (!this.#isStopping(entry)) this.#enter(entry, 'starting');
+      else if (!this.#beginAnew(entry)) return this.#forget(entry);
     }
   }
 
-  async #liveOnce(entry: Entry): Promise<{ error: Error | undefined; served: boolean }> {
+  async #liveOnce(entry: Entry): Promise<End> {
     let worker: Worker | undefined;
     try {
-      worker = await entry.start(entry.stop.signal);
+      worker = await this.#start(entry);
       entry.worker = worker;
       // It may have been stopped while it was starting: then it must not live on.
       if (this.#isStopping(entry)) worker.kill();
       else this.#enter(entry, 'running');
       await worker.wait();
-      return { error: undefined, served: worker.served ?? true };
+      return { cause: 'unexpected quit', error: undefined, served: worker.served ?? true };
     } catch (reason) {
       const error = reason instanceof Error ? reason : new Error(String(reason));
-      return { error, served: worker ? (worker.served ?? true) : false };
+      return worker
+        ? { cause: 'error', error, served: worker.served ?? true }
+        : { cause: 'start failed', error, served: false };
     } finally {
       entry.worker = undefined;
     }
+  }
+
+  async #start({ id, recipe, stop }: Entry): Promise<Worker> {
+    const { startTimeout } = recipe.options;
+    using limit = new LinkedSignal(stop.signal);
+    let late: StartTimedOut | undefined;
+    const cancel =
+      startTimeout !== undefined &&
+      this.#options.surroundings.clock.after(startTimeout, () => {
+        late = new StartTimedOut(
+          `${id} was not ready within ${startTimeout} ms. Raise its start timeout if it is slow.`,
+        );
+        limit.abort(late);
+      });
+    try {
+      const worker = await recipe.start(limit.signal);
+      if (late) await discard(worker);
+      else return worker;
+    } catch (error) {
+      throw late ?? error;
+    } finally {
+      if (cancel) cancel();
+    }
+    throw late;
   }
 
   #stop(entry: Entry): void {
@@ -197,12 +237,26 @@ export class Runner implements Worker {
     entry.worker?.kill();
   }
 
+  /** Reports a failure and waits out the delay before the next start; a stop ends the waiting. */
+  async #pause(entry: Entry, { cause, served }: End, error: Error): Promise<void> {
+    entry.lastError = error;
+    entry.fruitless = served ? 0 : entry.fruitless + 1;
+    entry.restartsByReason[cause] += 1;
+    const { backoff = DEFAULT_BACKOFF, surroundings, log } = this.#options;
+    const delay = restartDelay(backoff, entry.fruitless, surroundings.random());
+    log.warn({ worker: entry.id, cause, restartInMs: delay, err: error }, 'worker ended and starts again');
+    if (delay > 0) this.#enter(entry, 'delayed');
+    entry.recipe.options.onFailure?.(error, delay);
+    if (delay > 0 && !this.#isStopping(entry))
+      await sleep(surroundings.clock, delay, entry.stop.signal).catch(() => {});
+  }
+
   /** After a stop: an ordinary worker again, if somebody has asked for one meanwhile. */
-  #renew(entry: Entry): boolean {
-    if (!entry.next || this.#state !== 'alive') return false;
+  #beginAnew(entry: Entry): boolean {
+    if (!entry.next) return false;
     entry.stopped.resolve();
     entry.stopped = Promise.withResolvers();
-    Object.assign(entry, entry.next);
+    entry.recipe = entry.next;
     entry.next = undefined;
     entry.fruitless = 0;
     entry.stop = new AbortController();
@@ -210,25 +264,10 @@ export class Runner implements Worker {
     return true;
   }
 
-  #delay(entry: Entry, ms: number): Promise<void> {
-    this.#enter(entry, 'delayed');
-    return new Promise(resolve => {
-      const cancel = this.#options.surroundings.clock.after(ms, resolve);
-      entry.stop.signal.addEventListener(
-        'abort',
-        () => {
-          cancel();
-          resolve();
-        },
-        { once: true },
-      );
-    });
-  }
-
   #die(error: Error): void {
     const rank = this.#options.moreImportant;
     this.#fatal = this.#fatal && rank ? rank(this.#fatal, error) : (this.#fatal ?? error);
-    this.#options.log.error({ err: error }, 'fatal error of a worker');
+    this.#options.log.error({ err: error }, 'a worker failed for good: all workers are ended');
     this.kill();
   }
 
@@ -258,4 +297,14 @@ export class Runner implements Worker {
   #now(): number {
     return this.#options.surroundings.clock.now();
   }
+}
+
+function unexpected(id: string): UnexpectedQuit {
+  return new UnexpectedQuit(`worker ${id} ended though nobody had asked it to`);
+}
+
+/** Ends a worker that turned up too late. */
+async function discard(worker: Worker): Promise<void> {
+  worker.kill();
+  await worker.wait().catch(() => {});
 }

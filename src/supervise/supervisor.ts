@@ -3,12 +3,19 @@ import { Failure } from '../failure/failure.ts';
 import { isHopeless, RunTimes } from './admission.ts';
 import { carryOut, type Verdict } from './attempt.ts';
 import { Fleet } from './fleet.ts';
-import type { Instance, InstanceState } from './instance.ts';
+import { IdleTimer } from './idle.ts';
+import type { Instance, Lease } from './instance.ts';
+import { Journal } from './journal.ts';
+import { aborted, LinkedSignal } from './linked-signal.ts';
+import { eachInOrder } from './many-files.ts';
 import { PoisonMarks } from './poison.ts';
-import { type Waiter, WaitingLine } from './queue.ts';
-import { Rescue } from './rescue.ts';
+import { WaitingLine } from './queue.ts';
 import type { Runner } from './runner.ts';
+import type { EngineStatus, InstanceStatus } from './status.ts';
+import { cleaned } from './tidy.ts';
 import type { Attempt, Early, Process, RunOptions, SupervisorSettings, Surroundings, Task } from './types.ts';
+
+export type { EngineStatus, InstanceStatus } from './status.ts';
 
 export interface SupervisorOptions<P extends Process> {
   /** Names the instances: `libreoffice` gives `libreoffice-1.1`. */
@@ -23,81 +30,72 @@ export interface SupervisorOptions<P extends Process> {
   create(id: string): P;
 }
 
-export interface InstanceStatus {
-  readonly id: string;
-  readonly state: InstanceState;
-  readonly activeTasks: number;
-  readonly servedTasks: number;
-  /** How long it has been ready, in ms. */
-  readonly ageMs: number;
-  readonly residentBytes: number | undefined;
-}
-
-export interface EngineStatus {
-  readonly healthy: boolean;
-  /** False only when the last start failed and no instance is usable. */
-  readonly usable: boolean;
-  readonly lastError: string | undefined;
-  readonly queueSize: number;
-  readonly activeTasks: number;
-  readonly restarts: number;
-  readonly restartsByReason: Readonly<Record<string, number>>;
-  readonly killsByReason: Readonly<Record<string, number>>;
-  readonly instances: readonly InstanceStatus[];
+/** One task's way through the supervisor, for its trace. */
+interface Passage {
+  readonly arrived: number;
+  attempts: number;
+  runMs: number;
+  instance: string;
 }
 
 /** Admits work to one engine: a bounded queue, slots in healthy instances, a second chance for victims of a crash. */
 export class ProcessSupervisor<P extends Process> {
   readonly #options: SupervisorOptions<P>;
-  readonly #line = new WaitingLine<Instance<P>>();
+  readonly #line = new WaitingLine<Lease<P>>(() => this.#dispatch());
+  /** They wait apart, for the throw-away instance, and go ahead of new work. */
+  readonly #victims = new WaitingLine<Lease<P>>(() => this.#dispatch());
+  readonly #journal = new Journal();
   readonly #fleet: Fleet<P>;
-  readonly #rescue: Rescue<P>;
   readonly #marks: PoisonMarks;
   readonly #times = new RunTimes();
-  readonly #resting = new Set<() => void>();
-  #cancelIdle: (() => void) | undefined;
-  #wanted = false;
+  readonly #idle: IdleTimer;
+  /** Aborts when shutdown's bound is reached. */
+  readonly #end = new AbortController();
+  readonly #watchers = new Set<() => void>();
+  /** Requests that were accepted and are not through. */
+  #accepted = 0;
+  #always = false;
   #closing = false;
   #attempts = 0;
 
   constructor(options: SupervisorOptions<P>) {
+    const { surroundings, settings } = options;
     this.#options = options;
-    this.#marks = new PoisonMarks(options.surroundings.clock, options.settings.poisonTtl);
+    this.#marks = new PoisonMarks(surroundings.clock, settings.poisonTtl);
+    this.#idle = new IdleTimer(surroundings.clock, settings.idleShutdownTimeout, () => this.#stopIdle());
     this.#fleet = new Fleet({
       ...options,
+      create: id => options.create(id),
+      journal: this.#journal,
       onChange: () => this.#dispatch(),
-      onStartFailed: (_error, ms) => this.#afterFailedStart(ms),
-    });
-    this.#rescue = new Rescue({
-      open: signal => this.#fleet.extra(signal),
-      close: instance => this.#fleet.dropExtra(instance),
-      onEmpty: () => this.#dispatch(),
     });
   }
 
-  /** Starts the engine ahead of any work. Settles when the first instance is usable; the others follow by themselves. */
+  /**
+   * Starts the engine ahead of any work, and keeps trying. Settles when the first instance is usable (the others follow
+   * by themselves), or when the engine is shut down.
+   */
   async launch(): Promise<void> {
-    this.#wanted = true;
-    this.#fleet.ensure(1);
-    while (!this.#fleet.anyUsable && !this.#closing) await this.#nextChange();
-    this.#fleet.ensure(this.#fleet.capacity);
+    if (this.#closing) return;
+    this.#always = true;
+    this.#dispatch();
+    await this.#until(() => this.#fleet.anyUsable || this.#closing);
   }
 
   /** Finishes what was accepted until the bound aborts, refuses the rest, then ends the engine. */
   async shutdown(bound: AbortSignal): Promise<void> {
     this.#closing = true;
-    this.#cancelIdle?.();
-    while (!this.#atRest && !bound.aborted) await Promise.race([this.#nextChange(), aborted(bound)]);
-    const refusal = new Failure('SHUTTING_DOWN');
-    for (const waiter of this.#line.take(() => true)) waiter.refuse(refusal);
-    this.#rescue.refuseAll(refusal);
+    this.#always = false;
+    this.#dispatch();
+    await Promise.race([this.#until(() => this.#atRest), aborted(bound, this.#end.signal)]);
+    this.#end.abort(new Failure('SHUTTING_DOWN'));
     await this.#fleet.stopAll();
-    while (!this.#atRest) await this.#nextChange();
+    await this.#until(() => this.#atRest && !this.#fleet.exists);
   }
 
   /** Not started, or renewed as planned: healthy. Down only when no instance is usable and the last start failed. */
   get healthy(): boolean {
-    return this.#fleet.anyUsable || this.#fleet.lastStartError === undefined;
+    return this.#fleet.down === undefined;
   }
 
   /** Requests that wait; one for which there is a slot doesn't, also while its instance is still starting. */
@@ -106,32 +104,32 @@ export class ProcessSupervisor<P extends Process> {
   }
 
   get activeTasks(): number {
-    return this.#fleet.active + this.#rescue.size;
+    return this.#fleet.active;
   }
 
   get restarts(): number {
-    return Object.values(this.#fleet.restartsByReason).reduce((sum, count) => sum + count, 0);
+    return this.#journal.restarts.total;
   }
 
   status(): EngineStatus {
-    const now = this.#options.surroundings.clock.now();
+    const { starts, restarts, kills, startTimes, queueTimes, runTimes } = this.#journal;
     return {
       healthy: this.healthy,
       usable: this.healthy,
-      lastError: this.#fleet.lastStartError?.message,
+      lastError: this.#fleet.lastFailure?.message,
       queueSize: this.queueSize,
       activeTasks: this.activeTasks,
-      restarts: this.restarts,
-      restartsByReason: { ...this.#fleet.restartsByReason },
-      killsByReason: { ...this.#fleet.killsByReason },
-      instances: [...this.#fleet.instances()].map(instance => ({
-        id: instance.id,
-        state: instance.state,
-        activeTasks: instance.active,
-        servedTasks: instance.served,
-        ageMs: instance.state === 'starting' ? 0 : now - instance.readyAt,
-        residentBytes: instance.residentBytes,
-      })),
+      waitingVictims: this.#victims.length,
+      markedDocuments: this.#marks.size,
+      starts: starts.total,
+      startsByReason: starts.byReason,
+      restarts: restarts.total,
+      restartsByReason: restarts.byReason,
+      killsByReason: kills.byReason,
+      startTimes: startTimes.times,
+      queueTimes: queueTimes.times,
+      runTimes: runTimes.times,
+      instances: [...this.#fleet.instances()].map(statusOf),
     };
   }
 
@@ -140,228 +138,230 @@ export class ProcessSupervisor<P extends Process> {
    * @throws Failure `QUEUE_FULL`, `OVERLOADED`, `ENGINE_UNAVAILABLE`, `SHUTTING_DOWN`, `CRASHED_TWICE`
    * @throws the signal's reason when it aborts; what the task throws
    */
-  run<T>(task: Task<P, T>, options: RunOptions): Promise<T> {
-    return this.#run(task, options, true);
+  async run<T>(task: Task<P, T>, options: RunOptions): Promise<T> {
+    this.#admit(options);
+    return this.#accept(() => this.#serve(task, options, true));
   }
 
   /**
-   * Does a request's many tasks; results come in the order of the items. Only the first can be refused for a full
+   * Does a request's many tasks; results come in the order of the items. Only the whole can be refused for a full
    * queue. It keeps at most as many in flight as there are instances, and its next goes behind those of others.
-   * @throws the first failure by index; what has not begun then is not begun
+   * @throws the first failure by index, as {@link run} does; what has not begun then is not begun
    */
   async runAll<I, T>(
     items: readonly I[],
     task: (item: I, process: P, attempt: Attempt) => Promise<T | Early<T>>,
     options: RunOptions,
   ): Promise<T[]> {
-    const results: T[] = [];
-    const failures = new Map<number, unknown>();
-    let next = 0;
-    const lane = async (): Promise<void> => {
-      while (next < items.length && failures.size === 0) {
-        const index = next++;
-        try {
-          const item = items[index] as I;
-          results[index] = await this.#run((process, attempt) => task(item, process, attempt), options, index === 0);
-        } catch (error) {
-          failures.set(index, error);
-        }
-      }
+    if (items.length === 0) return [];
+    this.#admit(options);
+    return this.#accept(() =>
+      eachInOrder(items, this.#options.settings.instances, (item, index, calledOff) =>
+        this.#serve((process, attempt) => task(item, process, attempt), options, index === 0, calledOff),
+      ),
+    );
+  }
+
+  /** Refuses a request that can't be served, before it has cost anything. */
+  #admit({ signal, deadline = Number.POSITIVE_INFINITY }: RunOptions): void {
+    const { settings, surroundings, runner } = this.#options;
+    if (signal.aborted) throw signal.reason;
+    if (this.#closing || !runner.alive) throw new Failure('SHUTTING_DOWN');
+    const waitingAhead = this.#line.length - this.#freeSlots;
+    if (waitingAhead < 0) return;
+    if (settings.maxQueueSize > 0 && this.queueSize >= settings.maxQueueSize) throw new Failure('QUEUE_FULL');
+    const load = {
+      waitingAhead,
+      slots: this.#fleet.capacity,
+      times: this.#times,
+      timeLeftMs: deadline - surroundings.clock.now(),
     };
-    const lanes = Math.min(items.length, this.#options.settings.instances);
-    await Promise.all(Array.from({ length: lanes }, lane));
-    if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
-    return results;
+    if (settings.refuseHopeless !== false && isHopeless(load)) throw new Failure('OVERLOADED');
   }
 
-  async #run<T>(task: Task<P, T>, options: RunOptions, counts: boolean): Promise<T> {
-    if (options.signal.aborted) throw options.signal.reason;
-    if (this.#closing && counts) throw new Failure('SHUTTING_DOWN');
-    const arrived = this.#options.surroundings.clock.now();
-    if (this.#marks.any && (await this.#isMarked(options))) return this.#runApart(task, options, arrived, true);
-    const instance = await this.#slot(options, counts);
-    const { verdict, ms } = await this.#attempt(task, options, instance, 1);
-    if (verdict.kind === 'crashed' && !options.signal.aborted) {
-      this.#giveBack(instance, undefined);
-      if (this.#closing) throw new Failure('SHUTTING_DOWN', {}, { cause: verdict.error });
-      this.#log.warn(
-        { engine: this.#options.engine, instance: instance.id, err: verdict.error },
-        'task lost its engine',
-      );
-      return this.#runApart(task, options, arrived, false);
+  async #accept<T>(request: () => Promise<T>): Promise<T> {
+    this.#accepted += 1;
+    try {
+      return await request();
+    } finally {
+      this.#accepted -= 1;
+      this.#changed();
     }
-    const clean = verdict.kind === 'done' ? verdict.clean : undefined;
-    this.#giveBack(instance, clean);
-    this.#trace(options, instance, arrived, ms, 1);
-    return outcome(verdict, options);
   }
 
-  /** In a throw-away instance: a victim's second attempt, or a marked document's only one. */
-  #runApart<T>(task: Task<P, T>, options: RunOptions, arrived: number, marked: boolean): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#rescue.admit({
-        signal: options.signal,
-        giveUp: error => reject(this.#whyNoInstance(error, options)),
-        runIn: async instance => {
-          instance.active += 1;
-          const { verdict, ms } = await this.#attempt(task, options, instance, marked ? 1 : 2);
-          if (verdict.kind === 'done') await verdict.clean?.catch(() => {});
-          instance.active -= 1;
-          this.#trace(options, instance, arrived, ms, marked ? 1 : 2);
-          if (verdict.kind === 'crashed' && !options.signal.aborted) {
-            reject(await this.#condemn(options, verdict.error));
-          } else outcome(verdict, options).then(resolve, reject);
-        },
-      });
-    });
+  async #serve<T>(task: Task<P, T>, options: RunOptions, counts: boolean, calledOff?: AbortSignal): Promise<T> {
+    using ends = new LinkedSignal(options.signal, this.#end.signal);
+    const { signal } = ends;
+    const passage = { arrived: this.#options.surroundings.clock.now(), attempts: 0, runMs: 0, instance: '' };
+    const suspicion = this.#marks.size > 0 ? fingerprintOf(options) : undefined;
+    const lease = await this.#waitIn(this.#line, signal, options, counts, calledOff);
+    if (!(await this.#isMarked(suspicion))) {
+      const verdict = await this.#attempt(task, signal, lease, passage);
+      if (verdict.kind !== 'crashed' || signal.aborted) return this.#conclude(verdict, signal, options, passage);
+      this.#log.warn({ ...this.#of(lease.instance), err: verdict.error }, 'task lost its engine and is done once more');
+    } else this.#fleet.release(lease);
+    const apart = await this.#waitIn(this.#victims, signal, options, false);
+    const verdict = await this.#attempt(task, signal, apart, passage);
+    if (verdict.kind === 'crashed' && !signal.aborted) await this.#condemn(options, verdict.error);
+    return this.#conclude(verdict, signal, options, passage);
   }
 
-  async #attempt<T>(task: Task<P, T>, options: RunOptions, instance: Instance<P>, number: 1 | 2) {
+  /** Waits for a slot. */
+  async #waitIn(
+    line: WaitingLine<Lease<P>>,
+    signal: AbortSignal,
+    { deadline }: RunOptions,
+    counts: boolean,
+    calledOff?: AbortSignal,
+  ): Promise<Lease<P>> {
+    using patience = new LinkedSignal(signal, calledOff);
+    const granted = line.join({ counts, deadline, signal: patience.signal });
+    this.#dispatch();
+    try {
+      return await granted;
+    } catch (error) {
+      // That its time was up says little to a client whose time went by for want of an engine.
+      throw Failure.is(error, 'TIME_LIMIT') && this.#fleet.down ? this.#unavailable() : error;
+    }
+  }
+
+  /** One attempt, with all that it leaves to its slot. */
+  async #attempt<T>(task: Task<P, T>, signal: AbortSignal, lease: Lease<P>, passage: Passage): Promise<Verdict<T>> {
     const { clock } = this.#options.surroundings;
-    const began = clock.now();
-    const attempt: Attempt = {
-      id: `${instance.id}#${++this.#attempts}`,
-      instance: instance.id,
-      number,
-      signal: options.signal,
-      retireInstance: reason => this.#fleet.retire(instance, reason),
-    };
-    const kill = () => this.#fleet.kill(instance, 'deadline');
-    const verdict: Verdict<T> = await carryOut(instance.process, task, attempt, { clock, kill });
-    const ms = clock.now() - began;
-    if (verdict.kind === 'done') this.#times.add(ms);
-    return { verdict, ms };
-  }
-
-  /** Waits for a slot, in line. */
-  #slot(options: RunOptions, counts: boolean): Promise<Instance<P>> {
-    if (counts) this.#refuseIfFull(options);
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter<Instance<P>> = {
-        counts,
-        deadline: options.deadline,
-        grant: instance => {
-          options.signal.removeEventListener('abort', leave);
-          resolve(instance);
-        },
-        refuse: error => {
-          options.signal.removeEventListener('abort', leave);
-          reject(error);
-        },
-      };
-      const leave = () => {
-        if (!this.#line.leave(waiter)) return;
-        reject(this.#whyNoInstance(options.signal.reason, options));
-        this.#changed();
-      };
-      options.signal.addEventListener('abort', leave, { once: true });
-      this.#line.join(waiter);
-      this.#cancelIdle?.();
-      this.#dispatch();
-    });
-  }
-
-  #refuseIfFull(options: RunOptions): void {
-    const { maxQueueSize } = this.#options.settings;
-    const waits = this.#line.length >= this.#freeSlots;
-    if (!waits) return;
-    if (maxQueueSize > 0 && this.queueSize >= maxQueueSize) throw new Failure('QUEUE_FULL');
-    const timeLeftMs = (options.deadline ?? Number.POSITIVE_INFINITY) - this.#options.surroundings.clock.now();
-    const waitingAhead = this.#line.length - Math.max(0, this.#freeSlots);
-    if (isHopeless({ waitingAhead, slots: this.#fleet.capacity, times: this.#times, timeLeftMs })) {
-      throw new Failure('OVERLOADED');
+    const { instance } = lease;
+    if (signal.aborted) {
+      this.#fleet.release(lease);
+      throw signal.reason;
     }
+    passage.attempts += 1;
+    passage.instance = instance.id;
+    const began = clock.now();
+    const verdict = await carryOut(instance, task, {
+      id: `${instance.id}#${++this.#attempts}`,
+      number: passage.attempts > 1 ? 2 : 1,
+      signal,
+      clock,
+      retire: detail => this.#fleet.retire(instance, 'retired', detail),
+      kill: () => this.#fleet.kill(instance, whyEnded(signal)),
+    });
+    passage.runMs += clock.now() - began;
+    void this.#vacate(lease, verdict);
+    return verdict;
+  }
+
+  /** Gives the slot back when it is clean. */
+  async #vacate<T>(lease: Lease<P>, verdict: Verdict<T>): Promise<void> {
+    const { instance } = lease;
+    const { clock } = this.#options.surroundings;
+    if (verdict.kind !== 'crashed') instance.served += 1;
+    const clean = 'clean' in verdict ? verdict.clean : undefined;
+    if (clean) {
+      const how = await cleaned(clean, instance.death, clock);
+      if (how !== 'clean') this.#fleet.retire(instance, 'unclean');
+      if (how === 'late') {
+        this.#fleet.giveUpOn(lease);
+        await Promise.race([clean.catch(() => {}), aborted(instance.death)]);
+      }
+    }
+    if (verdict.kind === 'done') this.#times.add(clock.now() - lease.since);
+    this.#fleet.release(lease);
+  }
+
+  /** Hands over what became of a task, and puts it on record. */
+  #conclude<T>(verdict: Verdict<T>, signal: AbortSignal, options: RunOptions, passage: Passage): T {
+    const { instance, arrived, runMs, attempts } = passage;
+    const queueMs = Math.max(0, this.#options.surroundings.clock.now() - arrived - runMs);
+    const { engine } = this.#options;
+    this.#journal.queueTimes.add(queueMs);
+    this.#journal.runTimes.add(runMs);
+    this.#log.debug({ engine, instance, queueMs, runMs, attempts, end: verdict.kind }, 'task has ended');
+    options.trace?.({ engine, instance, queueMs, runMs, attempts });
+    if (verdict.kind === 'done') return verdict.value;
+    if (signal.aborted) throw signal.reason;
+    if (verdict.kind === 'failed') throw verdict.error;
+    const cause = verdict.kind === 'crashed' ? verdict.error : undefined;
+    throw new Failure('CRASHED_TWICE', { engine: this.#options.name }, { cause });
+  }
+
+  /** A document that killed its engine even apart from all others: marked and logged. */
+  async #condemn(options: RunOptions, error: Error): Promise<void> {
+    const sha256 = await fingerprintOf(options);
+    if (sha256 !== undefined) this.#marks.mark(sha256);
+    this.#log.error({ engine: this.#options.engine, sha256, err: error }, 'document crashed its engine twice');
+  }
+
+  async #isMarked(suspicion: Promise<string | undefined> | undefined): Promise<boolean> {
+    const fingerprint = suspicion && (await suspicion);
+    return fingerprint !== undefined && this.#marks.has(fingerprint);
   }
 
   /** Gives free slots to those who wait, in their order, and sees to it that there are instances for them. */
   #dispatch(): void {
-    while (this.#line.length > 0) {
-      const instance = this.#fleet.take();
-      if (!instance) break;
-      this.#line.next()?.grant(instance);
-    }
-    if (this.#line.length > 0) this.#fleet.ensure(this.#fleet.active + this.#line.length);
-    else if (this.#wanted && !this.#closing) this.#fleet.ensure(this.#fleet.anyUsable ? this.#fleet.capacity : 1);
+    if (!this.#options.runner.alive) this.#end.abort(new Failure('SHUTTING_DOWN'));
+    if (!this.#end.signal.aborted) this.#serveWaiting();
     this.#changed();
   }
 
-  #giveBack(instance: Instance<P>, clean: Promise<void> | undefined): void {
-    instance.served += 1;
-    const release = () => this.#fleet.release(instance);
-    if (!clean) return release();
-    clean.catch(() => this.#fleet.retire(instance, 'unclean')).finally(release);
+  #serveWaiting(): void {
+    this.#refuseLate(this.#victims, this.#fleet.nextExtraStartAt);
+    while (this.#victims.serveFirst(({ deadline }) => this.#fleet.takeExtra(deadline)));
+    this.#refuseLate(this.#line, this.#fleet.nextStartAt);
+    while (this.#line.serveFirst(({ deadline }) => this.#fleet.take(deadline, this.#reserved)));
+    this.#fleet.want({ waiting: this.#line.length, victims: this.#victims.length > 0, always: this.#always });
   }
 
-  /** Those whose deadline comes before the next attempt to start are told now. True: nobody is left who needs it. */
-  #afterFailedStart(retryInMs: number): boolean {
-    const next = this.#options.surroundings.clock.now() + retryInMs;
-    if (!this.#fleet.anyUsable) {
-      for (const waiter of this.#line.take(({ deadline }) => deadline !== undefined && deadline <= next)) {
-        waiter.refuse(this.#unavailable());
-      }
-    }
-    this.#changed();
-    return this.#line.length === 0 && (!this.#wanted || this.#closing);
+  /** Those whose deadline comes before the next attempt to start are told now. */
+  #refuseLate(line: WaitingLine<Lease<P>>, nextStartAt: number | undefined): void {
+    if (nextStartAt === undefined) return;
+    line.refuse(
+      () => this.#unavailable(),
+      ({ deadline }) => deadline !== undefined && deadline <= nextStartAt,
+    );
   }
 
-  #whyNoInstance(error: unknown, options: RunOptions): unknown {
-    const lacked = this.#fleet.lastStartError !== undefined && !this.#fleet.anyUsable;
-    if (Failure.is(error, 'TIME_LIMIT')) return lacked ? this.#unavailable() : error;
-    if (Failure.is(error) || options.signal.aborted) return error;
-    return this.#unavailable(error);
+  #unavailable(): Failure {
+    return new Failure('ENGINE_UNAVAILABLE', { engine: this.#options.name }, { cause: this.#fleet.lastFailure });
   }
 
-  #unavailable(cause: unknown = this.#fleet.lastStartError): Failure {
-    return new Failure('ENGINE_UNAVAILABLE', { engine: this.#options.name }, { cause });
-  }
-
-  async #isMarked(options: RunOptions): Promise<boolean> {
-    const fingerprint = await options.fingerprint?.();
-    return fingerprint !== undefined && this.#marks.has(fingerprint);
-  }
-
-  /** A document that killed its engine even apart from all others: marked, logged, and told so. */
-  async #condemn(options: RunOptions, cause: Error): Promise<Failure> {
-    const sha256 = await options.fingerprint?.().catch(() => undefined);
-    if (sha256 !== undefined) this.#marks.mark(sha256);
-    this.#log.error({ engine: this.#options.engine, sha256, err: cause }, 'document crashed its engine twice');
-    return new Failure('CRASHED_TWICE', { engine: this.#options.name }, { cause });
-  }
-
-  #trace(options: RunOptions, instance: Instance<P>, arrived: number, runMs: number, attempts: number): void {
-    const { engine, surroundings } = this.#options;
-    const queueMs = Math.max(0, surroundings.clock.now() - arrived - runMs);
-    options.trace?.({ engine, instance: instance.id, queueMs, runMs, attempts });
+  /** A slot that new work leaves to a victim, which goes ahead of it. */
+  get #reserved(): number {
+    return this.#victims.length > 0 && this.#fleet.extraIsComing ? 1 : 0;
   }
 
   get #freeSlots(): number {
-    return Math.max(0, this.#fleet.capacity - this.#fleet.active);
+    return Math.max(0, this.#fleet.capacity - this.#fleet.active - this.#reserved);
   }
 
   get #atRest(): boolean {
-    return this.#line.length === 0 && this.#fleet.active === 0 && this.#rescue.size === 0;
+    return this.#accepted === 0 && this.#fleet.active === 0;
   }
 
-  /** Something has changed: whoever waits for rest looks again, and an idle engine's time begins. */
+  /** Something has changed: whoever waits for a state of things looks again, and an idle engine's time begins. */
   #changed(): void {
-    for (const look of this.#resting) look();
-    this.#resting.clear();
-    this.#cancelIdle?.();
-    this.#cancelIdle = undefined;
-    const { idleShutdownTimeout } = this.#options.settings;
-    const idle = idleShutdownTimeout > 0 && this.#atRest && !this.#closing && this.#fleet.anyUsable;
-    if (idle) this.#cancelIdle = this.#options.surroundings.clock.after(idleShutdownTimeout, () => this.#stopIdle());
+    this.#idle.update(this.#atRest && this.#fleet.exists && !this.#closing);
+    for (const look of [...this.#watchers]) look();
+  }
+
+  #until(isSo: () => boolean): Promise<void> {
+    return new Promise(resolve => {
+      const look = () => {
+        if (!isSo()) return;
+        this.#watchers.delete(look);
+        resolve();
+      };
+      this.#watchers.add(look);
+      look();
+    });
   }
 
   #stopIdle(): void {
-    if (!this.#atRest) return;
-    this.#wanted = false;
+    this.#always = false;
     this.#log.info({ engine: this.#options.engine }, 'engine is stopped: idle');
     void this.#fleet.stopAll();
   }
 
-  #nextChange(): Promise<void> {
-    return new Promise(resolve => this.#resting.add(resolve));
+  #of(instance: Instance<P>) {
+    return { engine: this.#options.engine, instance: instance.id };
   }
 
   get #log(): Logger {
@@ -369,15 +369,28 @@ export class ProcessSupervisor<P extends Process> {
   }
 }
 
-async function outcome<T>(verdict: Verdict<T>, options: RunOptions): Promise<T> {
-  if (options.signal.aborted && verdict.kind !== 'done') throw options.signal.reason;
-  if (verdict.kind === 'done') return verdict.value;
-  throw verdict.kind === 'aborted' ? options.signal.reason : verdict.error;
+function statusOf<P extends Process>(instance: Instance<P>): InstanceStatus {
+  return {
+    id: instance.id,
+    state: instance.state === 'gone' ? 'stopping' : instance.state,
+    activeTasks: instance.leases.size,
+    servedTasks: instance.served,
+    sinceMs: instance.sinceMs,
+    residentBytes: instance.residentBytes,
+  };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+/** Why the work in an instance is ended by force. */
+function whyEnded({ reason }: AbortSignal): string {
+  if (Failure.is(reason, 'CLIENT_GONE')) return 'client gone';
+  return Failure.is(reason, 'SHUTTING_DOWN') ? 'shutdown' : 'deadline';
+}
+
+/** A document whose fingerprint can't be had is none that could be known. */
+async function fingerprintOf({ fingerprint }: RunOptions): Promise<string | undefined> {
+  try {
+    return await fingerprint?.();
+  } catch {
+    return undefined;
+  }
 }

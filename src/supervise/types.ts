@@ -50,7 +50,7 @@ export interface Attempt {
   readonly instance: string;
   /** 1, or 2 for a victim that runs again in a throw-away instance. */
   readonly number: 1 | 2;
-  /** Aborts at the task's deadline, when the client has gone, or at shutdown's bound. */
+  /** Aborts at the task's deadline, when the client has gone, at shutdown's bound, or when its instance has died. */
   readonly signal: AbortSignal;
   /**
    * The instance may not serve anybody else after this attempt (a document left something behind in it): it takes no
@@ -64,7 +64,7 @@ export class EngineCrash extends Error {
   override readonly name = 'EngineCrash';
 }
 
-/** Thrown by a task that wants to hand over its result before its slot is clean. See {@link Task}. */
+/** Returned by a task that wants to hand over its result before its slot is clean. See {@link Task}. */
 export interface Early<T> {
   readonly result: T;
   /** Settles when the slot is clean; the slot is free only then. A rejection retires the instance. */
@@ -115,6 +115,8 @@ export interface SupervisorSettings {
   readonly renewInPlace: boolean;
   /** ms for which a document that crashed the engine twice stays marked. */
   readonly poisonTtl: number;
+  /** Refuse at once what can't be served before its deadline by far. Absent: yes. */
+  readonly refuseHopeless?: boolean;
 }
 
 /** What time and chance are to supervision; tests hand in their own. */
