@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, sleep, systemClock } from '../time/clock.ts';
 import { LastLines } from './last-lines.ts';
@@ -29,6 +30,11 @@ export interface Ending {
 }
 
 const SETPRIV = '/usr/bin/setpriv';
+/** How long the last output of a program that has ended may take to be read, in ms. */
+const LAST_WORDS_MS = 200;
+/** How long a group's last members may take to vanish once they were killed, in ms, and how often one looks. */
+const VANISH_MS = 2000;
+const LOOK_MS = 5;
 
 /**
  * A long-lived program in a process group of its own, so that it and all it starts can be ended as one.
@@ -36,6 +42,7 @@ const SETPRIV = '/usr/bin/setpriv';
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   const wrapped = spec.dieWithParent !== false;
+  await access(spec.command, constants.X_OK); // the wrapper would start all the same
   const command = wrapped ? SETPRIV : spec.command;
   const args = wrapped ? ['--pdeathsig', 'KILL', '--', spec.command, ...spec.args] : spec.args;
   const process = spawn(command, args, {
@@ -65,6 +72,8 @@ export class Child {
   readonly #process: ChildProcess;
   readonly #lastLines = new LastLines();
   #hasEnded = false;
+  #groupHasEnded = false;
+  #stdoutIsRead = false;
 
   constructor(process: ChildProcess) {
     this.#process = process;
@@ -73,14 +82,20 @@ export class Child {
     process.on('error', () => {});
     for (const pipe of process.stdio) pipe?.on('error', () => {}); // EPIPE: the ending says it better
     process.stderr?.setEncoding('utf8').on('data', (piece: string) => this.#lastLines.push(piece));
+    const lastWords = new Promise<void>(resolve => process.stderr?.once('close', resolve));
     this.ended = new Promise(resolve => {
-      process.once('exit', (exitCode, signal) => {
+      process.once('exit', async (exitCode, signal) => {
         this.#hasEnded = true;
         this.kill();
         running.delete(this);
+        void this.#vanished();
+        // What it wrote last may still be on its way; one that it started elsewhere may hold the pipe open for long.
+        await Promise.race([lastWords, sleep(systemClock, LAST_WORDS_MS)]);
         resolve({ exitCode, signal, lastLines: this.#lastLines.toArray() });
       });
     });
+    // Output that nobody reads would fill its pipe and then hold up the program.
+    setImmediate(() => this.#stdoutIsRead || process.stdout?.resume());
   }
 
   get running(): boolean {
@@ -91,7 +106,9 @@ export class Child {
     return this.#process.stdin as Writable;
   }
 
+  /** Ask for it at once: what nobody has asked for is thrown away. */
   get stdout(): Readable {
+    this.#stdoutIsRead = true;
     return this.#process.stdout as Readable;
   }
 
@@ -107,6 +124,7 @@ export class Child {
 
   /** Kills the whole group at once (SIGKILL), or sends it another signal. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    if (this.#groupHasEnded) return; // its number may belong to somebody else by now
     try {
       globalThis.process.kill(-this.pid, signal);
     } catch {
@@ -120,23 +138,28 @@ export class Child {
    * @returns whether it had to be forced
    */
   async end(graceMs = 0, clock: Clock = systemClock): Promise<{ forced: boolean }> {
-    let forced = graceMs <= 0;
-    if (!forced && this.running) {
+    let forced = this.running;
+    if (forced && graceMs > 0) {
       this.kill('SIGTERM');
       const over = new AbortController();
-      forced = await Promise.race([
-        this.ended.then(() => false),
-        sleep(clock, graceMs, over.signal).then(
-          () => true,
-          () => false,
-        ),
-      ]);
+      const late = sleep(clock, graceMs, over.signal).then(
+        () => true,
+        () => false,
+      );
+      forced = await Promise.race([this.ended.then(() => false), late]);
       over.abort();
     }
     this.kill();
     await this.ended;
-    // A grandchild tells nobody but its own parent that it has ended; its group's emptiness can only be looked at.
-    for (let tries = 0; tries < 400 && !(await groupIsEmpty(this.pid)); tries += 1) await sleep(systemClock, 5);
+    await this.#vanished();
     return { forced };
+  }
+
+  /** A grandchild tells nobody but its own parent that it has ended; its group's emptiness can only be looked at. */
+  async #vanished(): Promise<void> {
+    for (let waited = 0; waited < VANISH_MS && !this.#groupHasEnded; waited += LOOK_MS) {
+      this.#groupHasEnded = await groupIsEmpty(this.pid);
+      if (!this.#groupHasEnded) await sleep(systemClock, LOOK_MS);
+    }
   }
 }

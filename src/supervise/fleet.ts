@@ -266,7 +266,7 @@ export class Fleet<P extends Process> {
 
   #onDeath(member: Member<P>, reason: string): void {
     const replaced = this.#successor !== undefined && this.#successor.place === member.place;
-    const over = member.departing || !this.#options.runner.alive;
+    const over = member.departing || this.#options.runner.ending.aborted;
     if (member !== this.#extra && !over) this.#options.journal.restarts.add(reason);
     if (over || replaced) this.#dismiss(member);
     this.#options.onChange();

@@ -87,6 +87,7 @@ interface End {
 export class Runner implements Worker {
   readonly #options: RunnerOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #ending = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   #state: 'alive' | 'dying' | 'ended' = 'alive';
   #fatal: Error | undefined;
@@ -142,14 +143,15 @@ export class Runner implements Worker {
     await entry.stopped.promise;
   }
 
-  /** Whether workers can still be started. */
-  get alive(): boolean {
-    return this.#state === 'alive';
+  /** Aborts when workers can no longer be started. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
   }
 
   kill(): void {
     if (this.#state !== 'alive') return;
     this.#state = 'dying';
+    this.#ending.abort(new RunnerDead('the runner has ended'));
     for (const entry of this.#entries.values()) {
       entry.next = undefined;
       this.#stop(entry);

@@ -69,6 +69,9 @@ export class ProcessSupervisor<P extends Process> {
       journal: this.#journal,
       onChange: () => this.#dispatch(),
     });
+    options.runner.ending.addEventListener('abort', () => this.#end.abort(new Failure('SHUTTING_DOWN')), {
+      once: true,
+    });
   }
 
   /**
@@ -166,7 +169,7 @@ export class ProcessSupervisor<P extends Process> {
   #admit({ signal, deadline = Number.POSITIVE_INFINITY }: RunOptions): void {
     const { settings, surroundings, runner } = this.#options;
     if (signal.aborted) throw signal.reason;
-    if (this.#closing || !runner.alive) throw new Failure('SHUTTING_DOWN');
+    if (this.#closing || runner.ending.aborted) throw new Failure('SHUTTING_DOWN');
     const waitingAhead = this.#line.length - this.#freeSlots;
     if (waitingAhead < 0) return;
     if (settings.maxQueueSize > 0 && this.queueSize >= settings.maxQueueSize) throw new Failure('QUEUE_FULL');
@@ -297,7 +300,6 @@ export class ProcessSupervisor<P extends Process> {
 
   /** Gives free slots to those who wait, in their order, and sees to it that there are instances for them. */
   #dispatch(): void {
-    if (!this.#options.runner.alive) this.#end.abort(new Failure('SHUTTING_DOWN'));
     if (!this.#end.signal.aborted) this.#serveWaiting();
     this.#changed();
   }
