@@ -277,6 +277,7 @@ export class Fleet<P extends Process> {
     const reason = typeof place === 'number' ? this.#vacated.get(place) : undefined;
     if (typeof place === 'number' && reason !== undefined && !this.#mustWait(place)) this.#fill(place, reason);
     if (!this.exists) this.#watchdog.rest();
+    this.#renewDue();
     this.#options.onChange();
   }
 

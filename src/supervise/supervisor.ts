@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { Failure } from '../failure/failure.ts';
+import type { Clock } from '../time/clock.ts';
 import { isHopeless, RunTimes } from './admission.ts';
 import { carryOut, type Verdict } from './attempt.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { Fleet } from './fleet.ts';
 import { IdleTimer } from './idle.ts';
 import type { Instance, Lease } from './instance.ts';
@@ -9,7 +11,6 @@ import { Journal } from './journal.ts';
 import { aborted, LinkedSignal } from './linked-signal.ts';
 import { eachInOrder } from './many-files.ts';
 import { PoisonMarks } from './poison.ts';
-import { WaitingLine } from './queue.ts';
 import type { Runner } from './runner.ts';
 import type { EngineStatus, InstanceStatus } from './status.ts';
 import { cleaned } from './tidy.ts';
@@ -36,16 +37,15 @@ interface Passage {
   attempts: number;
   runMs: number;
   instance: string;
+  end: string;
 }
 
 /** Admits work to one engine: a bounded queue, slots in healthy instances, a second chance for victims of a crash. */
 export class ProcessSupervisor<P extends Process> {
   readonly #options: SupervisorOptions<P>;
-  readonly #line = new WaitingLine<Lease<P>>(() => this.#dispatch());
-  /** They wait apart, for the throw-away instance, and go ahead of new work. */
-  readonly #victims = new WaitingLine<Lease<P>>(() => this.#dispatch());
   readonly #journal = new Journal();
   readonly #fleet: Fleet<P>;
+  readonly #dispatcher: Dispatcher<P>;
   readonly #marks: PoisonMarks;
   readonly #times = new RunTimes();
   readonly #idle: IdleTimer;
@@ -59,7 +59,7 @@ export class ProcessSupervisor<P extends Process> {
   #attempts = 0;
 
   constructor(options: SupervisorOptions<P>) {
-    const { surroundings, settings } = options;
+    const { surroundings, settings, runner, name } = options;
     this.#options = options;
     this.#marks = new PoisonMarks(surroundings.clock, settings.poisonTtl);
     this.#idle = new IdleTimer(surroundings.clock, settings.idleShutdownTimeout, () => this.#stopIdle());
@@ -67,11 +67,15 @@ export class ProcessSupervisor<P extends Process> {
       ...options,
       create: id => options.create(id),
       journal: this.#journal,
-      onChange: () => this.#dispatch(),
+      onChange: () => this.#dispatcher.dispatch(),
     });
-    options.runner.ending.addEventListener('abort', () => this.#end.abort(new Failure('SHUTTING_DOWN')), {
-      once: true,
+    this.#dispatcher = new Dispatcher({
+      name,
+      fleet: this.#fleet,
+      always: () => this.#always,
+      onChange: () => this.#changed(),
     });
+    runner.ending.addEventListener('abort', () => this.#endAll(), { once: true });
   }
 
   /**
@@ -81,7 +85,7 @@ export class ProcessSupervisor<P extends Process> {
   async launch(): Promise<void> {
     if (this.#closing) return;
     this.#always = true;
-    this.#dispatch();
+    this.#dispatcher.dispatch();
     await this.#until(() => this.#fleet.anyUsable || this.#closing);
   }
 
@@ -89,9 +93,9 @@ export class ProcessSupervisor<P extends Process> {
   async shutdown(bound: AbortSignal): Promise<void> {
     this.#closing = true;
     this.#always = false;
-    this.#dispatch();
+    this.#dispatcher.dispatch();
     await Promise.race([this.#until(() => this.#atRest), aborted(bound, this.#end.signal)]);
-    this.#end.abort(new Failure('SHUTTING_DOWN'));
+    this.#endAll();
     await this.#fleet.stopAll();
     await this.#until(() => this.#atRest && !this.#fleet.exists);
   }
@@ -103,9 +107,10 @@ export class ProcessSupervisor<P extends Process> {
 
   /** Requests that wait; one for which there is a slot doesn't, also while its instance is still starting. */
   get queueSize(): number {
-    return this.#line.requestsBeyond(this.#freeSlots);
+    return this.#dispatcher.queueSize;
   }
 
+  /** Slots in use. */
   get activeTasks(): number {
     return this.#fleet.active;
   }
@@ -122,7 +127,7 @@ export class ProcessSupervisor<P extends Process> {
       lastError: this.#fleet.lastFailure?.message,
       queueSize: this.queueSize,
       activeTasks: this.activeTasks,
-      waitingVictims: this.#victims.length,
+      waitingVictims: this.#dispatcher.waitingVictims,
       markedDocuments: this.#marks.size,
       starts: starts.total,
       startsByReason: starts.byReason,
@@ -167,19 +172,15 @@ export class ProcessSupervisor<P extends Process> {
 
   /** Refuses a request that can't be served, before it has cost anything. */
   #admit({ signal, deadline = Number.POSITIVE_INFINITY }: RunOptions): void {
-    const { settings, surroundings, runner } = this.#options;
+    const { maxQueueSize, refuseHopeless = true } = this.#options.settings;
     if (signal.aborted) throw signal.reason;
-    if (this.#closing || runner.ending.aborted) throw new Failure('SHUTTING_DOWN');
-    const waitingAhead = this.#line.length - this.#freeSlots;
+    if (this.#closing || this.#end.signal.aborted) throw new Failure('SHUTTING_DOWN');
+    const waitingAhead = this.#dispatcher.backlog;
     if (waitingAhead < 0) return;
-    if (settings.maxQueueSize > 0 && this.queueSize >= settings.maxQueueSize) throw new Failure('QUEUE_FULL');
-    const load = {
-      waitingAhead,
-      slots: this.#fleet.capacity,
-      times: this.#times,
-      timeLeftMs: deadline - surroundings.clock.now(),
-    };
-    if (settings.refuseHopeless !== false && isHopeless(load)) throw new Failure('OVERLOADED');
+    if (maxQueueSize > 0 && this.queueSize >= maxQueueSize) throw new Failure('QUEUE_FULL');
+    const timeLeftMs = deadline - this.#clock.now();
+    const hopeless = isHopeless({ waitingAhead, slots: this.#fleet.capacity, times: this.#times, timeLeftMs });
+    if (refuseHopeless && hopeless) throw new Failure('OVERLOADED');
   }
 
   async #accept<T>(request: () => Promise<T>): Promise<T> {
@@ -195,95 +196,69 @@ export class ProcessSupervisor<P extends Process> {
   async #serve<T>(task: Task<P, T>, options: RunOptions, counts: boolean, calledOff?: AbortSignal): Promise<T> {
     using ends = new LinkedSignal(options.signal, this.#end.signal);
     const { signal } = ends;
-    const passage = { arrived: this.#options.surroundings.clock.now(), attempts: 0, runMs: 0, instance: '' };
-    const suspicion = this.#marks.size > 0 ? fingerprintOf(options) : undefined;
-    const lease = await this.#waitIn(this.#line, signal, options, counts, calledOff);
-    if (!(await this.#isMarked(suspicion))) {
-      const verdict = await this.#attempt(task, signal, lease, passage);
-      if (verdict.kind !== 'crashed' || signal.aborted) return this.#conclude(verdict, signal, options, passage);
-      this.#log.warn({ ...this.#of(lease.instance), err: verdict.error }, 'task lost its engine and is done once more');
-    } else this.#fleet.release(lease);
-    const apart = await this.#waitIn(this.#victims, signal, options, false);
-    const verdict = await this.#attempt(task, signal, apart, passage);
-    if (verdict.kind === 'crashed' && !signal.aborted) await this.#condemn(options, verdict.error);
-    return this.#conclude(verdict, signal, options, passage);
-  }
-
-  /** Waits for a slot. */
-  async #waitIn(
-    line: WaitingLine<Lease<P>>,
-    signal: AbortSignal,
-    { deadline }: RunOptions,
-    counts: boolean,
-    calledOff?: AbortSignal,
-  ): Promise<Lease<P>> {
-    using patience = new LinkedSignal(signal, calledOff);
-    const granted = line.join({ counts, deadline, signal: patience.signal });
-    this.#dispatch();
+    const { deadline } = options;
+    const passage: Passage = { arrived: this.#clock.now(), attempts: 0, runMs: 0, instance: '', end: 'refused' };
     try {
-      return await granted;
-    } catch (error) {
-      // That its time was up says little to a client whose time went by for want of an engine.
-      throw Failure.is(error, 'TIME_LIMIT') && this.#fleet.down ? this.#unavailable() : error;
+      const suspicion = this.#marks.size > 0 ? fingerprintOf(options) : undefined;
+      const lease = await this.#dispatcher.slot({ counts, deadline, signal, calledOff });
+      if (!(await this.#isMarked(suspicion))) {
+        const verdict = await this.#attempt(task, signal, lease, passage);
+        if (verdict.kind !== 'crashed') return this.#conclude(lease, verdict, signal);
+        const instance = lease.instance.id;
+        this.#log.warn({ engine: this.#options.engine, instance, err: verdict.error }, 'task lost its engine');
+      }
+      const granted = this.#dispatcher.slotApart({ deadline, signal });
+      this.#fleet.release(lease); // only now that it stands in line: it goes ahead of new work
+      const apart = await granted;
+      const verdict = await this.#attempt(task, signal, apart, passage);
+      if (verdict.kind === 'crashed' && !signal.aborted) await this.#condemn(options, verdict.error);
+      return this.#conclude(apart, verdict, signal);
+    } finally {
+      this.#record(passage, options);
     }
   }
 
-  /** One attempt, with all that it leaves to its slot. */
   async #attempt<T>(task: Task<P, T>, signal: AbortSignal, lease: Lease<P>, passage: Passage): Promise<Verdict<T>> {
-    const { clock } = this.#options.surroundings;
     const { instance } = lease;
-    if (signal.aborted) {
-      this.#fleet.release(lease);
-      throw signal.reason;
-    }
+    if (signal.aborted) return { kind: 'aborted', clean: undefined };
     passage.attempts += 1;
     passage.instance = instance.id;
-    const began = clock.now();
+    const began = this.#clock.now();
     const verdict = await carryOut(instance, task, {
       id: `${instance.id}#${++this.#attempts}`,
       number: passage.attempts > 1 ? 2 : 1,
       signal,
-      clock,
+      clock: this.#clock,
       retire: detail => this.#fleet.retire(instance, 'retired', detail),
       kill: () => this.#fleet.kill(instance, whyEnded(signal)),
     });
-    passage.runMs += clock.now() - began;
-    void this.#vacate(lease, verdict);
+    passage.runMs += this.#clock.now() - began;
+    passage.end = verdict.kind;
+    if (verdict.kind !== 'crashed') instance.served += 1;
     return verdict;
   }
 
-  /** Gives the slot back when it is clean. */
-  async #vacate<T>(lease: Lease<P>, verdict: Verdict<T>): Promise<void> {
-    const { instance } = lease;
-    const { clock } = this.#options.surroundings;
-    if (verdict.kind !== 'crashed') instance.served += 1;
-    const clean = 'clean' in verdict ? verdict.clean : undefined;
-    if (clean) {
-      const how = await cleaned(clean, instance.death, clock);
-      if (how !== 'clean') this.#fleet.retire(instance, 'unclean');
-      if (how === 'late') {
-        this.#fleet.giveUpOn(lease);
-        await Promise.race([clean.catch(() => {}), aborted(instance.death)]);
-      }
-    }
-    if (verdict.kind === 'done') this.#times.add(clock.now() - lease.since);
-    this.#fleet.release(lease);
-  }
-
-  /** Hands over what became of a task, and puts it on record. */
-  #conclude<T>(verdict: Verdict<T>, signal: AbortSignal, options: RunOptions, passage: Passage): T {
-    const { instance, arrived, runMs, attempts } = passage;
-    const queueMs = Math.max(0, this.#options.surroundings.clock.now() - arrived - runMs);
-    const { engine } = this.#options;
-    this.#journal.queueTimes.add(queueMs);
-    this.#journal.runTimes.add(runMs);
-    this.#log.debug({ engine, instance, queueMs, runMs, attempts, end: verdict.kind }, 'task has ended');
-    options.trace?.({ engine, instance, queueMs, runMs, attempts });
+  /** Gives the slot back, as soon as it is clean, and hands over what became of the task. */
+  #conclude<T>(lease: Lease<P>, verdict: Verdict<T>, signal: AbortSignal): T {
+    void this.#vacate(lease, verdict);
     if (verdict.kind === 'done') return verdict.value;
     if (signal.aborted) throw signal.reason;
     if (verdict.kind === 'failed') throw verdict.error;
     const cause = verdict.kind === 'crashed' ? verdict.error : undefined;
     throw new Failure('CRASHED_TWICE', { engine: this.#options.name }, { cause });
+  }
+
+  async #vacate<T>(lease: Lease<P>, verdict: Verdict<T>): Promise<void> {
+    const { instance } = lease;
+    const clean = 'clean' in verdict ? verdict.clean : undefined;
+    const how = clean && (await cleaned(clean, instance.death, this.#clock));
+    if (clean && how !== 'clean') this.#fleet.retire(instance, 'unclean');
+    if (clean && how === 'late') {
+      this.#fleet.giveUpOn(lease);
+      await Promise.race([clean.catch(() => {}), aborted(instance.death)]);
+    }
+    if (verdict.kind === 'done') this.#times.add(this.#clock.now() - lease.since);
+    this.#fleet.release(lease);
   }
 
   /** A document that killed its engine even apart from all others: marked and logged. */
@@ -298,40 +273,13 @@ export class ProcessSupervisor<P extends Process> {
     return fingerprint !== undefined && this.#marks.has(fingerprint);
   }
 
-  /** Gives free slots to those who wait, in their order, and sees to it that there are instances for them. */
-  #dispatch(): void {
-    if (!this.#end.signal.aborted) this.#serveWaiting();
-    this.#changed();
-  }
-
-  #serveWaiting(): void {
-    this.#refuseLate(this.#victims, this.#fleet.nextExtraStartAt);
-    while (this.#victims.serveFirst(({ deadline }) => this.#fleet.takeExtra(deadline)));
-    this.#refuseLate(this.#line, this.#fleet.nextStartAt);
-    while (this.#line.serveFirst(({ deadline }) => this.#fleet.take(deadline, this.#reserved)));
-    this.#fleet.want({ waiting: this.#line.length, victims: this.#victims.length > 0, always: this.#always });
-  }
-
-  /** Those whose deadline comes before the next attempt to start are told now. */
-  #refuseLate(line: WaitingLine<Lease<P>>, nextStartAt: number | undefined): void {
-    if (nextStartAt === undefined) return;
-    line.refuse(
-      () => this.#unavailable(),
-      ({ deadline }) => deadline !== undefined && deadline <= nextStartAt,
-    );
-  }
-
-  #unavailable(): Failure {
-    return new Failure('ENGINE_UNAVAILABLE', { engine: this.#options.name }, { cause: this.#fleet.lastFailure });
-  }
-
-  /** A slot that new work leaves to a victim, which goes ahead of it. */
-  get #reserved(): number {
-    return this.#victims.length > 0 && this.#fleet.extraIsComing ? 1 : 0;
-  }
-
-  get #freeSlots(): number {
-    return Math.max(0, this.#fleet.capacity - this.#fleet.active - this.#reserved);
+  #record({ arrived, attempts, runMs, instance, end }: Passage, options: RunOptions): void {
+    const { engine } = this.#options;
+    const queueMs = Math.max(0, this.#clock.now() - arrived - runMs);
+    this.#journal.queueTimes.add(queueMs);
+    if (attempts > 0) this.#journal.runTimes.add(runMs);
+    this.#log.debug({ engine, instance, queueMs, runMs, attempts, end }, 'task has ended');
+    options.trace?.({ engine, instance, queueMs, runMs, attempts });
   }
 
   get #atRest(): boolean {
@@ -356,14 +304,19 @@ export class ProcessSupervisor<P extends Process> {
     });
   }
 
+  #endAll(): void {
+    this.#dispatcher.close();
+    this.#end.abort(new Failure('SHUTTING_DOWN'));
+  }
+
   #stopIdle(): void {
     this.#always = false;
     this.#log.info({ engine: this.#options.engine }, 'engine is stopped: idle');
     void this.#fleet.stopAll();
   }
 
-  #of(instance: Instance<P>) {
-    return { engine: this.#options.engine, instance: instance.id };
+  get #clock(): Clock {
+    return this.#options.surroundings.clock;
   }
 
   get #log(): Logger {
