@@ -36,7 +36,12 @@ const toolChoices = Object.fromEntries(
 
 export const pdfSettings = {
   disableRoutes: flag({ default: false, doc: 'Leave out all /forms/pdfengines routes.' }),
-  ...engineSettings(ENGINE_NAME, { instances: availableParallelism(), restartAfter: 5000, maxMemory: '512MB' }),
+  ...engineSettings(ENGINE_NAME, {
+    instances: availableParallelism(),
+    instancesText: 'one per core',
+    restartAfter: 5000,
+    maxMemory: '512MB',
+  }),
   memoryLimit: bytes({
     default: '2GiB',
     doc: `Memory that ${ENGINE_NAME} may hold at most; a conversion that needs more fails. Empty means no limit.`,

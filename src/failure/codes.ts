@@ -133,6 +133,11 @@ export const FAILURES = {
     reply:
       "The content of '{file}' is not what its extension says: {found} instead of {expected}. Rename the file, or send the right one.",
   },
+  OFFICE_NO_FILTER: {
+    status: 400,
+    reply:
+      "LibreOffice can't read '{file}' here: it has no import filter for it ({found}). Send the document in another format.",
+  },
   OFFICE_PASSWORD_REQUIRED: {
     status: 400,
     reply: "The document '{file}' is password-protected. Provide its password in the 'password' form field.",

@@ -4,6 +4,7 @@ import { FAILURES, type FailureSpec } from './codes.ts';
 export function errorsPage(): string {
   const parts = [
     '# Errors',
+    '',
     'Every answer that is no success, by its code. The body is the text, as `text/plain`; words in braces stand for the facts of the case.',
     'A client that sends `Accept: application/problem+json` gets RFC 9457 instead, with the code as `code` and the id of the request',
     'as `requestId`. Where trying again may help, the answer has a `Retry-After` header.',

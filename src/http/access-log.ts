@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Logger } from 'pino';
-import { Failure } from '../failure/failure.ts';
+import type { Failure } from '../failure/failure.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -15,10 +15,7 @@ export function logAccess(exchange: Exchange, log: Logger, clock: Clock): void {
   const { socket } = incoming;
   const writtenBefore = socket.bytesWritten;
   void exchange.closed.then(() => {
-    const complete = outgoing.writableFinished;
-    const status = complete
-      ? outgoing.statusCode
-      : (Failure.is(exchange.failure) && exchange.failure.spec.status) || 499;
+    const status = outgoing.writableFinished ? outgoing.statusCode : (exchange.failure?.spec.status ?? 499);
     const ms = clock.now() - exchange.arrived;
     const fields = {
       log_type: 'access',
@@ -47,17 +44,14 @@ export function logAccess(exchange: Exchange, log: Logger, clock: Clock): void {
 /** Whom it came from as proxies tell it, where that is an address, and the proxy itself beside it. */
 function addresses({ incoming }: Exchange) {
   const { 'x-forwarded-for': forwarded, 'x-real-ip': real } = incoming.headers;
-  const told = [forwarded, real]
-    .map(
-      header =>
-        String(header ?? '')
-          .split(',')[0]
-          ?.trim() ?? '',
-    )
-    .find(ip => isIP(ip) > 0);
+  const told = [forwarded, real].map(firstOf).find(ip => isIP(ip) > 0);
   // An IPv4 client of an IPv6 socket: known by its own address.
   const peer = incoming.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '');
   return told === undefined || told === peer ? { remote_ip: peer } : { remote_ip: told, peer_ip: peer };
+}
+
+function firstOf(header: string | string[] | undefined): string {
+  return /[^,\s]+/.exec(String(header ?? ''))?.[0] ?? '';
 }
 
 /** The longest wait in a queue, and all the time in engines, in ms. */

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Failure } from '../failure/failure.ts';
 import { distinctNames } from '../work/names.ts';
 import { contentDisposition } from './content-disposition.ts';
 import { contentTypeOf } from './content-types.ts';
+import type { Exchange } from './exchange.ts';
 import type { Output } from './route.ts';
 import { zipOf } from './zip.ts';
 
@@ -49,12 +50,18 @@ function headersFor(name: string, file: string, bytes: number | undefined): File
 }
 
 /**
- * Sends an answer, as slowly as its client reads; only one that takes no byte for `stallMs` is cut off.
- * @throws an Error where the connection ended before the answer
+ * Sends an answer, as slowly as its client reads; only one that takes no byte for `stallMs` is given up.
+ * @throws an Error where the connection ended before the answer, or the file can't be read on
  */
-export async function sendAnswer(answer: FileAnswer, outgoing: ServerResponse, stallMs: number): Promise<void> {
+export async function sendAnswer(answer: FileAnswer, exchange: Exchange, stallMs: number): Promise<void> {
+  const { outgoing } = exchange;
   // The socket's own idle time: Node takes bytes that trickle out of the kernel's buffer for activity.
-  outgoing.setTimeout(stallMs, () => outgoing.destroy(new Error(`the client took no byte for ${stallMs} ms`)));
+  outgoing.setTimeout(stallMs, () => {
+    const cause = new Error(`the client took no byte of the answer for ${stallMs} ms`);
+    exchange.blame(new Failure('CLIENT_GONE', {}, { cause }));
+    outgoing.destroy();
+  });
+  answer.body.once('error', error => exchange.blame(error));
   outgoing.writeHead(200, { ...answer.headers });
   await pipeline(answer.body, outgoing);
 }

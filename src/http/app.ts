@@ -91,7 +91,7 @@ async function converted(
   options: AppOptions,
 ): Promise<Response> {
   using _presence = options.traffic.enter();
-  return alreadySent(serveConversion(route, exchange, options));
+  return await alreadySent(serveConversion(route, exchange, options));
 }
 
 async function alreadySent(sending: Promise<void>): Promise<Response> {

@@ -48,13 +48,15 @@ export async function serveConversion(
       shutdown: traffic.patience,
       answer: exchange.outgoing,
     });
+    // At once, since the access line of a client that has gone is written at once.
+    limit.signal.addEventListener('abort', () => exchange.blame(limit.signal.reason));
     await using work = await kernel.temp.workspace();
     try {
       exchange.askForBody();
       const outputs = await orAborted(work.hold(convert(route, exchange, kernel, work, limit)), limit.signal);
-      const answer = await openAnswer(outputs, outputNameOf(exchange.incoming.headers));
       limit.answering();
-      await sendAnswer(answer, exchange.outgoing, kernel.stallMs);
+      const answer = await openAnswer(outputs, outputNameOf(exchange.incoming.headers));
+      await sendAnswer(answer, exchange, kernel.stallMs);
     } catch (error) {
       await exchange.fail(limit.signal.aborted ? limit.signal.reason : error);
     }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Failure } from '../failure/failure.ts';
+import type { Failure } from '../failure/failure.ts';
 import { failureFrom } from '../failure/from-error.ts';
 import type { RunTrace } from '../supervise/types.ts';
 import type { Clock } from '../time/clock.ts';
@@ -50,14 +50,20 @@ export class Exchange {
     this.#awaitsContinue = false;
   }
 
+  /** Notes why it will not be answered as asked; the first reason counts. */
+  blame(error: unknown): Failure {
+    this.failure ??= failureFrom(error);
+    return this.failure;
+  }
+
   /** Answers with what an error means to the client; with the end of the connection where it can't be told any more. */
   async fail(error: unknown): Promise<void> {
-    this.failure = failureFrom(error);
-    if (this.outgoing.headersSent || this.outgoing.destroyed || Failure.is(error, 'CLIENT_GONE')) {
+    const failure = this.blame(error);
+    if (this.outgoing.headersSent || this.outgoing.destroyed || failure.code === 'CLIENT_GONE') {
       this.outgoing.destroy();
       return;
     }
-    await this.end(failureAnswer(this.failure, { accept: this.incoming.headers.accept, id: this.id }));
+    await this.end(failureAnswer(failure, { accept: this.incoming.headers.accept, id: this.id }));
   }
 
   /**

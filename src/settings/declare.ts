@@ -177,9 +177,12 @@ export function bytes(spec: Spec<string>): Setting<number> {
 /** Writes bytes as a size that {@link bytes} reads: `512MB`, `2GiB`; empty for 0, which means no limit. */
 function printBytes(value: number): string {
   if (value === 0) return '';
-  const units = ['GiB', 'MiB', 'KiB', 'GB', 'MB', 'KB'];
-  const unit = units.find(name => value % (BYTES_UNIT[name.toLowerCase()] ?? 1) === 0) ?? 'B';
-  return `${value / (BYTES_UNIT[unit.toLowerCase()] ?? 1)}${unit}`;
+  const units = ['GiB', 'MiB', 'KiB', 'GB', 'MB', 'KB', 'B'].map(name => ({
+    name,
+    of: BYTES_UNIT[name.toLowerCase()] ?? 1,
+  }));
+  const [unit] = units.filter(({ of }) => value % of === 0).sort((a, b) => b.of - a.of);
+  return `${value / (unit?.of ?? 1)}${unit?.name}`;
 }
 
 /** Regular expressions separated by commas; a JSON array where one of them has a comma in it. Empty items are dropped. */

@@ -29,6 +29,7 @@ export function helpText(groups: readonly SettingsGroup[]): string {
 export function settingsPage(groups: readonly SettingsGroup[]): string {
   const parts = [
     '# Settings',
+    '',
     'Every setting is a flag and an environment variable; the variable wins. A boolean flag may stand without a value. Durations are',
     'written like `30s`, `1m30s` or `500ms`, sizes like `512MB` or `2GiB`. An empty variable means the default, but for texts, sizes and',
     'lists, to which it is a value. All faults are reported at once, before anything starts.',
@@ -41,7 +42,8 @@ export function settingsPage(groups: readonly SettingsGroup[]): string {
     const there = rows.filter(row => !row.setting.planned);
     for (const { flag, env, setting, shownDefault } of there) {
       const older = setting.aliases ? ` Also \`${setting.aliases.map(alias => `--${alias}`).join('`, `')}\`.` : '';
-      const words = `${setting.doc} Accepts ${setting.accepts}.${older}`;
+      const plain = setting.kind === 'boolean' || setting.accepts === 'any text';
+      const words = `${setting.doc}${plain ? '' : ` Accepts ${setting.accepts}.`}${older}`;
       parts.push(`| \`--${flag}\` | \`${env}\` | ${shownDefault && code(shownDefault)} | ${cell(words)} |`);
     }
     const later = rows.filter(row => row.setting.planned).map(row => `\`${row.flag}\``);
