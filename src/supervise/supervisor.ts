@@ -201,7 +201,12 @@ export class ProcessSupervisor<P extends Process> {
     try {
       const suspicion = this.#marks.size > 0 ? fingerprintOf(options) : undefined;
       const lease = await this.#dispatcher.slot({ counts, deadline, signal, calledOff });
-      if (!(await this.#isMarked(suspicion))) {
+      const marked = await this.#isMarked(suspicion);
+      if (calledOff?.aborted) {
+        this.#fleet.release(lease);
+        throw calledOff.reason;
+      }
+      if (!marked) {
         const verdict = await this.#attempt(task, signal, lease, passage);
         if (verdict.kind !== 'crashed') return this.#conclude(lease, verdict, signal);
         const instance = lease.instance.id;

@@ -27,12 +27,17 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
+  /** Time goes on while nothing can run: as when the whole process was held up. */
+  jump(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Moves time on, firing what becomes due in its order, and lets every promise that follows settle in between. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
     for (let next = this.#next(end); next; next = this.#next(end)) {
-      this.#now = next.due;
+      this.#now = Math.max(this.#now, next.due);
       this.#timers.delete(next);
       next.fire();
       await settle();

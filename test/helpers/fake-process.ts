@@ -40,6 +40,7 @@ export class FakeProcess implements Process {
   readonly #clock: Clock;
   readonly #ended = Promise.withResolvers<Error | undefined>();
   readonly #born: number;
+  readonly #asked: (() => void)[] = [];
   #state: 'new' | 'starting' | 'ready' | 'dead' = 'new';
 
   constructor(id: string, clock: Clock, behaviour: Partial<Behaviour> = {}) {
@@ -94,7 +95,13 @@ export class FakeProcess implements Process {
   }
 
   ping(): Promise<void> {
-    return this.behaviour.answers ? Promise.resolve() : new Promise(() => {});
+    if (this.behaviour.answers) return Promise.resolve();
+    return new Promise(resolve => this.#asked.push(resolve));
+  }
+
+  /** Answers what it has been asked so far. */
+  answer(): void {
+    for (const answer of this.#asked.splice(0)) answer();
   }
 
   /** Dies, as by SIGKILL. */

@@ -327,11 +327,7 @@ test('runners nest: the inner one is a worker of the outer', async () => {
 test('many restarts leave no listener behind', async () => {
   const { clock, runner } = setUp();
   let added = 0;
-  let signal: AbortSignal | undefined;
-  runner.startWorker('a', async given => {
-    signal ??= given;
-    throw new Error('no');
-  });
+  runner.startWorker('a', async () => Promise.reject(new Error('no')));
   const { addEventListener } = AbortSignal.prototype;
   AbortSignal.prototype.addEventListener = function (this: AbortSignal, ...args: Parameters<typeof addEventListener>) {
     added += 1;
