@@ -51,7 +51,7 @@ export class Kernel implements AsyncDisposable {
       {
         write: line => {
           lines.push(JSON.parse(line));
-          for (const look of kernel?.#watchers ?? []) look();
+          for (const look of kernel ? kernel.#watchers : []) look();
         },
       },
     );
