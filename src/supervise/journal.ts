@@ -7,7 +7,7 @@ export class Tally {
   }
 
   get total(): number {
-    return this.#counts.values().reduce((sum, count) => sum + count, 0);
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
   get byReason(): Readonly<Record<string, number>> {

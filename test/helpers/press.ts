@@ -111,6 +111,9 @@ export class Job {
   readonly #press: Press;
   readonly #obedient: boolean;
   readonly #signal = new AbortController();
+  /** Whether it was given to an instance that was not ready for it. */
+  begunBadly = false;
+  #open = false;
   readonly #cancelLimit: (() => void) | undefined;
   #current = Promise.withResolvers<unknown>();
 
@@ -134,8 +137,13 @@ export class Job {
   work(process: FakeProcess, attempt: Attempt): Promise<unknown> {
     this.attempts.push({ attempt, process });
     this.#press.begun.push(this.name);
+    this.begunBadly ||= !process.healthy;
     this.#current = Promise.withResolvers();
-    this.#current.promise.catch(() => {});
+    this.#open = true;
+    const over = () => {
+      this.#open = false;
+    };
+    this.#current.promise.then(over, over);
     const { reject } = this.#current;
     if (this.#obedient) attempt.signal.addEventListener('abort', () => reject(attempt.signal.reason), { once: true });
     return this.#current.promise;
@@ -165,7 +173,18 @@ export class Job {
   }
 
   get instance(): string | undefined {
-    return this.attempts.at(-1)?.process.id;
+    return this.process?.id;
+  }
+
+  get process(): FakeProcess | undefined {
+    return this.attempts.at(-1)?.process;
+  }
+
+  /** Whether its work really goes on: begun, in an instance that lives, and neither finished nor ended by it. */
+  get working(): boolean {
+    const last = this.attempts.at(-1);
+    if (!last || !this.#open || !last.process.alive) return false;
+    return !(last.process.behaviour.abandon === 'ends it' && last.process.abandoned.includes(last.attempt));
   }
 
   async finish(value: unknown = 'result'): Promise<void> {
