@@ -55,6 +55,8 @@ export class ProcessSupervisor<P extends Process> {
   /** Requests that were accepted and are not through. */
   #accepted = 0;
   #always = false;
+  /** Launches that are not through. */
+  #launches = 0;
   #closing = false;
   #attempts = 0;
 
@@ -85,8 +87,11 @@ export class ProcessSupervisor<P extends Process> {
   async launch(): Promise<void> {
     if (this.#closing) return;
     this.#always = true;
+    this.#launches += 1;
     this.#dispatcher.dispatch();
     await this.#until(() => this.#fleet.anyUsable || this.#closing);
+    this.#launches -= 1;
+    this.#changed();
   }
 
   /** Finishes what was accepted until the bound aborts, refuses the rest, then ends the engine. */
@@ -293,7 +298,7 @@ export class ProcessSupervisor<P extends Process> {
 
   /** Something has changed: whoever waits for a state of things looks again, and an idle engine's time begins. */
   #changed(): void {
-    this.#idle.update(this.#atRest && this.#fleet.exists && !this.#closing);
+    this.#idle.update(this.#atRest && this.#fleet.exists && this.#launches === 0 && !this.#closing);
     for (const look of [...this.#watchers]) look();
   }
 

@@ -45,6 +45,14 @@ test('an engine that was launched and never used is stopped for being idle too',
   expect([press.alive, press.clock.waiting]).toEqual([[], 0]);
 });
 
+test('a launch that takes longer than the idle time is not idle', async () => {
+  const press = new Press({ idleShutdownTimeout: 1000 }, { start: 1500, startFails: true }, { start: 3000 });
+  const launched = press.supervisor.launch();
+  await press.pass(5000);
+  await within(1000, 'the launch', launched);
+  expect(press.supervisor.status().starts).toBe(1);
+});
+
 test('a task that is still being cleaned up after keeps its engine from being idle', async () => {
   const press = new Press({ idleShutdownTimeout: 1000 });
   const job = await press.submit('job');
