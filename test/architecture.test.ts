@@ -126,3 +126,13 @@ describe('what stands in one place only', () => {
     expect(saying(/^export (\*|\{[^}]*\}) from/, [])).toEqual([]);
   });
 });
+
+test('files are short enough to be read: most under 250 lines, none over 500', () => {
+  const long = [...sources]
+    .map(([file, source]) => ({ file, lines: source.split('\n').length }))
+    .filter(({ lines }) => lines > 250);
+  expect(long.filter(({ lines }) => lines > 500)).toEqual([]);
+  expect(long.length, long.map(({ file, lines }) => `${file}: ${lines}`).join(', ')).toBeLessThanOrEqual(
+    files.length / 10,
+  );
+});

@@ -14,13 +14,14 @@ export function logAccess(exchange: Exchange, log: Logger, clock: Clock): void {
   const { incoming, outgoing } = exchange;
   const { socket } = incoming;
   const writtenBefore = socket.bytesWritten;
+  const whence = addresses(exchange); // a closed socket has forgotten
   void exchange.closed.then(() => {
     const status = outgoing.writableFinished ? outgoing.statusCode : (exchange.failure?.spec.status ?? 499);
     const ms = clock.now() - exchange.arrived;
     const fields = {
       log_type: 'access',
       correlation_id: exchange.id,
-      ...addresses(exchange),
+      ...whence,
       host: cut(incoming.headers.host),
       uri: cut(incoming.url),
       method: incoming.method,

@@ -28,8 +28,10 @@ export async function openAnswer(outputs: readonly Output[], outputName: string 
   if (others.length > 0) return zipAnswer(outputs, outputName);
   const extension = extname(first.file);
   const name = outputName === undefined ? (first.name ?? `${randomUUID()}${extension}`) : outputName + extension;
-  const file = await open(first.file);
+  await using undo = new AsyncDisposableStack();
+  const file = undo.use(await open(first.file));
   const { size } = await file.stat();
+  undo.move(); // from here on the stream closes it
   return { headers: headersFor(name, first.file, size), body: file.createReadStream() };
 }
 
@@ -62,6 +64,10 @@ export async function sendAnswer(answer: FileAnswer, exchange: Exchange, stallMs
     outgoing.destroy();
   });
   answer.body.once('error', error => exchange.blame(error));
-  outgoing.writeHead(200, { ...answer.headers });
-  await pipeline(answer.body, outgoing);
+  try {
+    outgoing.writeHead(200, { ...answer.headers });
+    await pipeline(answer.body, outgoing);
+  } finally {
+    answer.body.destroy(); // `pipeline` leaves it open where the client has gone before
+  }
 }

@@ -1,16 +1,25 @@
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { openAnswer, sendAnswer } from '../../src/http/answer.ts';
+import { Exchange } from '../../src/http/exchange.ts';
 import type { Route } from '../../src/http/route.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { form } from '../helpers/service.ts';
 import { within } from '../helpers/within.ts';
 import { entriesOf } from '../helpers/zip.ts';
 import { conversion, makes } from './fake-routes.ts';
 import { Kernel, multipart, post } from './kernel.ts';
 
-let kernel: Kernel;
+let kernel: Kernel | undefined;
 afterEach(async () => {
+  if (!kernel) return;
   expect(await kernel.leftovers()).toEqual([]);
   await kernel[Symbol.asyncDispose]();
+  kernel = undefined;
 });
 
 async function answerOf(route: Route, headers: Record<string, string> = {}): Promise<Response> {
@@ -146,4 +155,21 @@ describe('a download', () => {
     );
     expect([answer.status, await answer.text()]).toEqual([500, 'Internal Server Error']);
   });
+});
+
+test('an answer whose client went before it began closes its file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'answer-test-'));
+  const file = join(folder, 'a.pdf');
+  await writeFile(file, 'x');
+  const incoming = new IncomingMessage(new Socket());
+  const outgoing = new ServerResponse(incoming);
+  const exchange = new Exchange({ id: 'x', incoming, outgoing, clock: systemClock, awaitsContinue: false });
+  outgoing.destroy();
+  for (const outputs of [[{ file }], [{ file }, { file }]]) {
+    const answer = await openAnswer(outputs, undefined);
+    const closed = new Promise(resolve => answer.body.once('close', resolve));
+    await expect(sendAnswer(answer, exchange, 1000)).rejects.toThrow();
+    await within(2_000, 'the file to be closed', closed);
+  }
+  await rm(folder, { recursive: true });
 });

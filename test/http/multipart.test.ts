@@ -1,7 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, watch, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Upload } from '../../src/http/fields.ts';
+import { receiveForm } from '../../src/http/multipart.ts';
 import type { Route } from '../../src/http/route.ts';
+import type { Workspace } from '../../src/work/workspace.ts';
+import { within } from '../helpers/within.ts';
 import { conversion, makes } from './fake-routes.ts';
 import { Kernel, multipart, post, textOf } from './kernel.ts';
 
@@ -11,7 +16,6 @@ let received: (Upload & { content: string })[] = [];
 const taking: Route = conversion(async (request, files) => {
   received = await Promise.all(files.map(async file => ({ ...file, content: await readFile(file.file, 'latin1') })));
   const file = request.work.next('.txt');
-  const { writeFile } = await import('node:fs/promises');
   await writeFile(file, 'done');
   return [{ file, name: 'done.txt' }];
 });
@@ -228,10 +232,20 @@ test('a value in a character set that nobody knows is a fault, not nothing', asy
   );
 });
 
+test('a file that can not be written ends the upload at once, with the reason', async () => {
+  const body = multipart([
+    ['name="files"; filename="a.txt"', 'x'.repeat(300_000)],
+    ['name="files"; filename="b.txt"', 'x'],
+  ]);
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  const request = Object.assign(Readable.from([Buffer.from(body)]), { headers }) as unknown as IncomingMessage;
+  const work = { next: () => '/nowhere/at/all' } as unknown as Workspace;
+  const received = receiveForm(request, work, { body: 0 }, new AbortController().signal);
+  await expect(within(2_000, 'the upload to end', received)).rejects.toThrow('ENOENT');
+});
+
 /** Waits until a request has its folder. */
 async function folderOf({ temp }: Kernel): Promise<void> {
-  const { watch } = await import('node:fs/promises');
-  const { readdir } = await import('node:fs/promises');
   const changes = watch(temp.path);
   const next = changes[Symbol.asyncIterator]();
   while (!(await readdir(temp.path)).some(name => name.startsWith('r'))) await next.next();
