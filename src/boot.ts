@@ -117,6 +117,7 @@ async function makeModules(
       log: log.child({ logger: module.id }),
       capabilities,
       environment,
+      apiPort: settings.of(apiSettings).port,
     });
     capabilities = { ...capabilities, ...parts.provides };
     all.push(parts);

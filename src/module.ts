@@ -18,6 +18,8 @@ export interface ModuleContext<T extends SettingTable> {
   readonly temp: TempRoot;
   /** What the modules before this one offer to others. */
   readonly capabilities: Capabilities;
+  /** The port that the service listens on: nothing that an engine fetches may lead there. */
+  readonly apiPort: number;
   /** `PATH`-like facts of the process's environment that a module may pass on to a child; never the whole of it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

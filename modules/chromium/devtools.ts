@@ -1,0 +1,45 @@
+import { type CDPSession, type Connection, connect, ConnectionClosedError, TargetCloseError } from 'puppeteer';
+import type { Child } from '../../src/process/child.ts';
+import { debuggingPipe } from './pipe.ts';
+
+/** Commands and events of one target: a tab, or (without a target) the browser. */
+export type Session = CDPSession;
+
+/**
+ * The DevTools connection to a browser that was just started. Puppeteer speaks the protocol; its own pages are left out
+ * (`targetFilter`): they would switch on far more of the protocol than printing needs, in every tab, at its cost.
+ * @throws when the browser ends before it answers
+ */
+export async function connectTo(child: Child): Promise<Connection> {
+  const browser = await connect({
+    transport: debuggingPipe(child),
+    // A time limit is the request's, never the library's.
+    protocolTimeout: 0,
+    defaultViewport: null,
+    targetFilter: () => false,
+  });
+  const session = await browser.target().createCDPSession();
+  const connection = session.connection();
+  if (!connection) throw new Error('the browser closed its connection');
+  return connection;
+}
+
+/** Attaches to a target. */
+export async function attach(connection: Connection, targetId: string): Promise<Session> {
+  const { sessionId } = await connection.send('Target.attachToTarget', { targetId, flatten: true });
+  const session = connection.session(sessionId);
+  if (!session) throw new Error('the tab closed before it could be used');
+  return session;
+}
+
+/** Whether an error only says that the tab or the browser has gone. */
+export function isGone(error: unknown): boolean {
+  return error instanceof TargetCloseError || error instanceof ConnectionClosedError;
+}
+
+/** What the browser itself said, without the library's words around it. */
+export function protocolText(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error);
+  const { originalMessage, message } = error as { originalMessage?: string; message?: string };
+  return originalMessage || message || String(error);
+}
