@@ -204,7 +204,8 @@ export class World {
 
   #checkOutcome(job: Job): void {
     const { state, attempts } = job;
-    const expected = /^(done|TIME_LIMIT|CLIENT_GONE|QUEUE_FULL|OVERLOADED|ENGINE_UNAVAILABLE|CRASHED_TWICE|SHUTTING_DOWN|its own fault)$/;
+    const expected =
+      /^(done|TIME_LIMIT|CLIENT_GONE|QUEUE_FULL|OVERLOADED|ENGINE_UNAVAILABLE|CRASHED_TWICE|SHUTTING_DOWN|its own fault)$/;
     expect(state).toMatch(expected);
     expect(attempts.length).toBeLessThanOrEqual(2);
     if (state === 'SHUTTING_DOWN') expect(this.#closing).toBe(true);

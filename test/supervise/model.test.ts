@@ -51,7 +51,17 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.tuple(nth, fc.boolean()).map(([n, well]) => step(`cleaned(${n}, ${well})`, w => w.cleaned(n, well))),
   },
   { weight: 1, arbitrary: nth.map(n => step(`fail(${n})`, w => pick(w.running, n)?.fail(new Error('its own fault')))) },
-  { weight: 2, arbitrary: nth.map(n => step(`leave(${n})`, w => pick(w.jobs.filter(j => j.settled === 0), n)?.leave())) },
+  {
+    weight: 2,
+    arbitrary: nth.map(n =>
+      step(`leave(${n})`, w =>
+        pick(
+          w.jobs.filter(j => j.settled === 0),
+          n,
+        )?.leave(),
+      ),
+    ),
+  },
   { weight: 2, arbitrary: nth.map(n => step(`lose(${n})`, w => w.lose(n))) },
   { weight: 3, arbitrary: nth.map(n => step(`crash(${n})`, w => w.crash(n))) },
   {
@@ -105,22 +115,20 @@ class Command implements fc.AsyncCommand<object, World> {
 
 const shutdown = fc.constantFrom(false, true).map(now => (now ? [step('shutdown()', w => w.shutdown())] : []));
 
-test(
-  `whatever happens in whatever order, every promise holds and at rest nothing is left (${RUNS} runs)`,
-  { timeout: 60_000 + RUNS * 200 },
-  async () => {
-    const commands = fc.commands([steps.map(s => new Command(s))], { maxCommands: 40, size: 'max' });
-    const property = fc.asyncProperty(settings, commands, shutdown, async (chosen, happenings, end) => {
-      const world = new World(chosen);
-      await fc.asyncModelRun(() => ({ model: {}, real: world }), happenings);
-      for (const last of end) await last.take(world);
-      world.check();
-      await world.finish();
-    });
-    await fc.assert(property, {
-      numRuns: RUNS,
-      ...(MODEL_SEED !== undefined && { seed: Number(MODEL_SEED) }),
-      ...(MODEL_PATH !== undefined && { path: MODEL_PATH }),
-    });
-  },
-);
+test(`whatever happens in whatever order, every promise holds and at rest nothing is left (${RUNS} runs)`, {
+  timeout: 60_000 + RUNS * 200,
+}, async () => {
+  const commands = fc.commands([steps.map(s => new Command(s))], { maxCommands: 40, size: 'max' });
+  const property = fc.asyncProperty(settings, commands, shutdown, async (chosen, happenings, end) => {
+    const world = new World(chosen);
+    await fc.asyncModelRun(() => ({ model: {}, real: world }), happenings);
+    for (const last of end) await last.take(world);
+    world.check();
+    await world.finish();
+  });
+  await fc.assert(property, {
+    numRuns: RUNS,
+    ...(MODEL_SEED !== undefined && { seed: Number(MODEL_SEED) }),
+    ...(MODEL_PATH !== undefined && { path: MODEL_PATH }),
+  });
+});
