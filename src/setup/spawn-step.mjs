@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, onStatus?: (line: string) => void }} [options] `onStatus` gets the
  *   lines that the program writes to file descriptor 3
- * @throws Error with its last lines
+ * @throws Error with its first and last lines: npm says what is wrong first, apt last
  */
 export function spawnStep(command, args, { cwd, env, onStatus } = {}) {
   return /** @type {Promise<void>} */ (
@@ -14,7 +14,7 @@ export function spawnStep(command, args, { cwd, env, onStatus } = {}) {
       const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
       let output = '';
       const keep = (/** @type {Buffer} */ piece) => {
-        output = (output + piece).slice(-20_000);
+        output += piece;
       };
       child.stdout?.on('data', keep);
       child.stderr?.on('data', keep);
@@ -27,9 +27,14 @@ export function spawnStep(command, args, { cwd, env, onStatus } = {}) {
       child.once('error', error => reject(new Error(`${command} can't be started: ${error.message}`)));
       child.once('close', (code, signal) => {
         if (code === 0) return resolve();
-        const lastLines = output.trimEnd().split('\n').slice(-15).join('\n');
-        reject(new Error(`${command} ${args[0]} failed (${signal ?? `exit code ${code}`}):\n${lastLines}`));
+        reject(new Error(`${command} ${args[0]} failed (${signal ?? `exit code ${code}`}):\n${excerpt(output)}`));
       });
     })
   );
+}
+
+/** @param {string} output */
+function excerpt(output) {
+  const lines = output.trim().split('\n');
+  return (lines.length <= 20 ? lines : [...lines.slice(0, 8), '…', ...lines.slice(-10)]).join('\n');
 }
