@@ -221,4 +221,33 @@ test('the end of an instance that is draining is the end of it: it does not come
   await press.pass(500);
   await second.finish();
   expect([second.state, press.alive]).toEqual(['done', ['fake-1.2']]);
+  expect(press.processes.map(({ id }) => id)).toEqual(['fake-1.1', 'fake-1.2', 'fake-extra.1']);
+});
+
+test('a task that has its result although its instance died in that moment is done', async () => {
+  const press = new Press();
+  const job = await press.submit('job');
+  press.process('fake-1.1').crash();
+  await press.pass(100);
+  await job.finish();
+  expect([job.state, job.attempts.length]).toEqual(['done', 1]);
+});
+
+test('a dead instance is cleaned up after, once, and asked for nothing more', async () => {
+  const press = new Press();
+  await press.submit('stubborn');
+  const process = press.process('fake-1.1');
+  process.crash();
+  await press.pass(2000);
+  expect([process.stops, process.abandoned]).toEqual([1, []]);
+});
+
+test('an instance that dies of its very first task comes back after a delay: it may be broken', async () => {
+  const press = new Press();
+  await press.submit('job', { obedient: true });
+  press.process('fake-1.1').crash();
+  await press.pass(99);
+  expect(press.alive).toEqual(['fake-extra.1']);
+  await press.pass(1);
+  expect(press.alive).toEqual(['fake-extra.1', 'fake-1.1']);
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Failure } from '../../src/failure/failure.ts';
 import { settle } from '../helpers/fake-clock.ts';
 import { Press } from '../helpers/press.ts';
+import { within } from '../helpers/within.ts';
 
 test('a task that ends by itself when its time is up costs nobody anything', async () => {
   const press = new Press();
@@ -117,25 +118,28 @@ test('a result handed over after the time was up leaves its slot to be cleaned a
   expect(press.supervisor.activeTasks).toBe(0);
 });
 
-test('a task is not begun when its signal has aborted in the moment its slot came', async () => {
+test('a task whose signal has aborted before it began is not begun, though it has its slot', async () => {
   const press = new Press();
-  const first = await press.submit('first');
+  const killer = await press.submit('killer', { fingerprint: 'abc' });
+  for (let time = 0; time < 2; time += 1) {
+    killer.process?.crash();
+    await press.pass(1000);
+  }
+  expect(killer.state).toBe('CRASHED_TWICE');
   const gone = new AbortController();
+  const hashed = Promise.withResolvers<string>();
   let begun = false;
-  const second = press.supervisor.run(
-    async () => {
-      begun = true;
-    },
-    { signal: gone.signal },
-  );
-  second.catch(() => {});
+  const work = async () => {
+    begun = true;
+  };
+  const run = press.supervisor.run(work, { signal: gone.signal, fingerprint: () => hashed.promise });
+  run.catch(() => {});
   await settle();
-  const finished = first.finish();
-  queueMicrotask(() => queueMicrotask(() => gone.abort(new Failure('CLIENT_GONE'))));
-  await finished;
-  await press.pass(2000);
-  await expect(second.catch(error => Promise.reject(error))).rejects.toMatchObject({ code: 'CLIENT_GONE' });
-  expect([begun, press.supervisor.activeTasks]).toEqual([expect.any(Boolean), 0]);
+  expect(press.supervisor.activeTasks).toBe(1);
+  gone.abort(new Failure('CLIENT_GONE'));
+  hashed.resolve('def');
+  await expect(within(1000, 'the run', run)).rejects.toMatchObject({ code: 'CLIENT_GONE' });
+  expect([begun, press.supervisor.activeTasks]).toEqual([false, 0]);
 });
 
 test('an instance that can not be stopped is given up on: nobody waits for it for ever', async () => {

@@ -104,6 +104,7 @@ test('what has not finished within the bound is told so, and everything ends', a
   bound.abort();
   await settle();
   expect([jobs[1]?.state, jobs[2]?.state, press.alive]).toEqual(['SHUTTING_DOWN', 'SHUTTING_DOWN', []]);
+  expect([jobs[0]?.state, over]).toEqual(['running', false]);
   await press.pass(500);
   await within(1000, 'the shutdown', shutdown);
   expect([jobs.map(({ state }) => state), press.clock.waiting]).toEqual([Array(3).fill('SHUTTING_DOWN'), 0]);

@@ -182,3 +182,15 @@ test('asked for twice, an instance is replaced once', async () => {
   await job.finish();
   expect(press.alive).toEqual(['fake-1.2']);
 });
+
+test('no other renewal begins while the last one’s old instance still drains', async () => {
+  const press = new Press({ restartAfter: 1, instances: 2, maxConcurrency: 2 });
+  const jobs = [await press.submit('long'), await press.submit('short'), await press.submit('other')];
+  await jobs[1]?.finish();
+  expect(press.supervisor.status().instances.filter(({ state }) => state === 'draining')).toHaveLength(1);
+  await jobs[2]?.finish();
+  await (await press.submit('more')).finish();
+  expect(press.processes.map(({ id }) => id)).toEqual(['fake-1.1', 'fake-2.1', 'fake-1.2']);
+  await jobs[0]?.finish();
+  expect(press.processes).toHaveLength(4);
+});

@@ -161,3 +161,13 @@ test('with the runner gone nothing is accepted, and who waits is sent away', asy
   await within(1000, 'the runner', press.runner.wait());
   expect([press.alive, press.clock.waiting]).toEqual([[], 0]);
 });
+
+test('an engine that was launched starts nothing any more with the runner gone', async () => {
+  const press = new Press({ instances: 2 });
+  await within(1000, 'the launch', press.supervisor.launch());
+  press.runner.kill();
+  await within(1000, 'the runner', press.runner.wait());
+  await settle();
+  expect([press.processes.length, press.alive, press.clock.waiting]).toEqual([2, [], 0]);
+  await within(1000, 'the shutdown', press.supervisor.shutdown(AbortSignal.abort()));
+});
