@@ -59,7 +59,7 @@ describe('the command line', () => {
     const port = await freePort();
     const server = createServer();
     await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
-    const { code, stderr } = await run([`--api-port=${port}`, '--api-bind-ip=127.0.0.1']);
+    const { code, stderr } = await run([`--api-port=${port}`, '--api-bind-ip=127.0.0.1', '--log-level=error']);
     server.close();
     expect([code, stderr]).toEqual([
       1,
@@ -69,7 +69,7 @@ describe('the command line', () => {
   });
 
   test('an address that the machine does not have, and a temp folder that is none, are named too', async () => {
-    expect(await run(['--api-bind-ip=192.0.2.1'])).toMatchObject({
+    expect(await run(['--api-bind-ip=192.0.2.1', '--log-level=error'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^This machine has no address 192\.0\.2\.1.*\n$/),
     });
@@ -150,8 +150,10 @@ describe('a running service', () => {
     await service.get('/nope');
     await service.line(line => line.includes('"path":"/nope"'));
     await service.stop();
-    const [first, ...log] = service.output;
-    expect(first).toMatch(/^Platen \d+\.\d+\.\d+ is ready: http:\/\/127\.0\.0\.1:\d+$/);
+    const log = service.output.filter(line => line.startsWith('{'));
+    const [forPeople, ...more] = service.output.filter(line => !line.startsWith('{'));
+    expect(more).toEqual([]);
+    expect(forPeople).toMatch(/^Platen \d+\.\d+\.\d+ is ready: http:\/\/127\.0\.0\.1:\d+$/);
     for (const line of log)
       expect(JSON.parse(line)).toMatchObject({
         level: expect.any(String),
