@@ -1,50 +1,56 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { Connection, type ConnectionTransport } from 'puppeteer';
+import type { Connection } from 'puppeteer';
 import { openDoor } from '../../src/egress/door.ts';
 import type { EgressPolicy } from '../../src/egress/policy.ts';
-import { type Child, type Ending, startChild } from '../../src/process/child.ts';
+import { orAborted } from '../../src/http/request-signal.ts';
+import { type Child, startChild } from '../../src/process/child.ts';
 import { groupUsage } from '../../src/process/process-group.ts';
 import { type Attempt, type Early, EngineCrash, type Process, type Usage } from '../../src/supervise/types.ts';
 import type { Clock } from '../../src/time/clock.ts';
+import { connectTo } from './devtools.ts';
 import { browserFlags } from './flags.ts';
-import { cleanWithin, Lane, type PageJob } from './lane.ts';
-import { debuggingPipe } from './pipe.ts';
-import type { ChromiumSettings } from './settings.ts';
-import { siteOf, unguessableHost } from './site.ts';
+import type { PageJob } from './job.ts';
+import { Lane } from './lane.ts';
+import { LanePool } from './lane-pool.ts';
+import { guardLists } from './list-guard.ts';
+import type { Isolation } from './settings.ts';
+import { newHost } from './site.ts';
 
 export interface BrowserOptions {
-  readonly settings: Pick<
-    ChromiumSettings,
-    'binPath' | 'isolation' | 'maxConcurrency' | 'laneRenewAfter' | 'lingerTimeout'
-  >;
-  readonly sandbox: boolean;
+  /** Absolute path of the program itself. */
+  readonly program: string;
   /** Makes the instance's own folder; the browser removes it. */
   folder(): Promise<string>;
+  /** Pages at once. */
+  readonly lanes: number;
+  readonly isolation: Isolation;
+  readonly sandbox: boolean;
   readonly policy: EgressPolicy;
-  /** Whether each URL has to be judged in full, inside https too. */
-  readonly judgeEachUrl: boolean;
-  /** Ports of this machine that no page may reach. */
+  /** Whether there are lists by which URLs inside tunnels have to be judged, too. */
+  readonly judgesTunnels: boolean;
+  /** Ports of this machine that no page may reach: the service's own. */
   readonly forbiddenPorts: readonly number[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly log: Pick<Logger, 'warn' | 'debug'>;
   readonly clock: Clock;
-  readonly log: Logger;
+  /** What of the service's own environment pages may see: the time zone, the language and the fonts. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * One browser and its lanes. Usable without a supervisor: `start`, then `print`, at most `maxConcurrency` at once,
- * awaiting `clean` before the lane counts as free, then `stop`.
+ * One instance of Chromium. Usable without a supervisor: `start`, then `print` as often as there are lanes at once, each
+ * time awaiting `clean`, then `stop`.
  */
 export class Browser implements Process {
   readonly ended: Promise<Error | undefined>;
   readonly #options: BrowserOptions;
   readonly #ended = Promise.withResolvers<Error | undefined>();
-  readonly #free: Lane[] = [];
-  /** By attempt. */
-  readonly #busy = new Map<string, Lane>();
+  readonly #working = new Map<string, Lane>();
   #child: Child | undefined;
   #connection: Connection | undefined;
+  #lanes: LanePool | undefined;
   #folder: string | undefined;
   #version = '';
   #ready = false;
@@ -62,19 +68,21 @@ export class Browser implements Process {
       await this.#begin(signal);
       this.#ready = true;
     } catch (error) {
+      const words = this.#child?.lastLines().slice(-5) ?? [];
       await this.stop();
-      throw signal.aborted ? signal.reason : error;
+      if (signal.aborted) throw signal.reason;
+      throw new Error([error instanceof Error ? error.message : String(error), ...words].join('\n'), { cause: error });
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
-    void this.#makeLanesAhead();
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#ready = false;
+    this.#child?.kill();
+    await this.#lanes?.close(new EngineCrash('the browser was stopped'));
     await this.#child?.end();
-    await this.#clearUp();
+    await this.#clean();
     this.#ended.resolve(undefined);
   }
 
@@ -82,21 +90,30 @@ export class Browser implements Process {
     return this.#ready && this.#child?.running === true;
   }
 
-  /** What the browser calls itself; empty before it has started. */
-  get version(): string {
-    return this.#version;
+  /**
+   * Prints one page; the result is there when the PDF is on disk, before its lane is clean.
+   * @throws Failure what is wrong with the page or the wishes; EngineCrash; the signal's reason
+   */
+  async print(job: PageJob, attempt: Pick<Attempt, 'id' | 'signal'>): Promise<Early<undefined>> {
+    const lanes = this.#running(this.#lanes);
+    const lane = await lanes.take(attempt.signal);
+    this.#working.set(attempt.id, lane);
+    try {
+      await lane.print(job, attempt.signal);
+    } catch (error) {
+      // Whatever still goes on in there must have ended before the slot is free.
+      await (attempt.signal.aborted ? lanes.discard(lane) : lanes.release(lane));
+      throw error;
+    } finally {
+      this.#working.delete(attempt.id);
+    }
+    return { result: undefined, clean: lanes.release(lane) };
   }
 
-  /** Its process group. */
-  get pid(): number | undefined {
-    return this.#child?.pid;
-  }
-
-  /** Throws the attempt's context away: that ends also a page that hangs, and nobody else's. */
-  async abandon(attempt: Attempt): Promise<boolean> {
-    const lane = this.#busy.get(attempt.id);
-    if (!lane) return true;
-    await lane[Symbol.asyncDispose]();
+  /** Ends the lane that the attempt is in: a page that never ends, ends with its tab. */
+  async abandon(attempt: Pick<Attempt, 'id'>): Promise<boolean> {
+    const lane = this.#working.get(attempt.id);
+    if (lane) await this.#lanes?.discard(lane);
     return true;
   }
 
@@ -105,177 +122,126 @@ export class Browser implements Process {
   }
 
   async ping(): Promise<void> {
-    await this.#running().send('Browser.getVersion');
+    await this.#running(this.#connection).send('Browser.getVersion');
   }
 
-  /**
-   * Prints a page. The result is there when the PDF is on disk; the lane is cleaned after that.
-   * @throws Failure; EngineCrash; the signal's reason
-   */
-  async print(job: PageJob, attempt: Pick<Attempt, 'id' | 'signal'>): Promise<Early<void>> {
-    const lane = this.#free.pop() ?? (await this.#openLane());
-    this.#busy.set(attempt.id, lane);
-    try {
-      await lane.print(job, attempt.signal);
-    } catch (error) {
-      await this.#giveBack(attempt.id, lane);
-      throw error;
-    }
-    return { result: undefined, clean: this.#giveBack(attempt.id, lane) };
+  /** Its process, which is also its process group, once it has been started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Such as `Chrome/156.0.8078.114`, once it has been started. */
+  get version(): string {
+    return this.#version;
   }
 
   async #begin(signal: AbortSignal): Promise<void> {
-    const { settings, sandbox, environment } = this.#options;
+    const { program, isolation, sandbox, environment } = this.#options;
     const folder = await this.#options.folder();
     this.#folder = folder;
-    await Promise.all(['profile', 'tmp', 'proof'].map(name => mkdir(join(folder, name), { mode: 0o700 })));
+    const [profile, temp] = [join(folder, 'profile'), join(folder, 'tmp')];
+    await Promise.all([profile, temp].map(path => mkdir(path, { mode: 0o700 })));
     signal.throwIfAborted();
     const child = await startChild({
-      command: settings.binPath,
-      args: browserFlags({ profile: join(folder, 'profile'), isolation: settings.isolation, sandbox }),
+      command: program,
+      args: browserFlags({ profile, isolation, sandbox }),
       cwd: folder,
-      env: childEnvironment(folder, environment),
+      env: { LANG: 'C.UTF-8', ...passedOn(environment), HOME: folder, TMPDIR: temp },
       extraPipes: 2,
     });
     this.#child = child;
-    void child.ended.then(ending => this.#gone(ending));
+    child.stdout.resume();
+    void child.ended.then(ending => this.#gone(ending.lastLines));
     signal.throwIfAborted();
-    this.#connection = connectionOver(debuggingPipe(child));
-    this.#version = (await this.#connection.send('Browser.getVersion')).product;
-    await this.#prove(join(folder, 'proof'), signal);
+    await orAborted(this.#connect(child), signal);
+    await this.#prove(folder, signal);
   }
 
-  /** A browser is ready once it has printed a page. */
+  async #connect(child: Child): Promise<void> {
+    const { policy, log, isolation, clock, forbiddenPorts } = this.#options;
+    const connection = await Promise.race([
+      connectTo(child),
+      child.ended.then(() => Promise.reject(new Error('it ended'))),
+    ]);
+    this.#connection = connection;
+    this.#version = (await connection.send('Browser.getVersion')).product;
+    if (this.#options.judgesTunnels) await guardLists(connection, policy, log);
+    const sharedHost = newHost();
+    const isForbidden = (url: string) => URL.canParse(url) && policy.byLists(new URL(url))?.ok === false;
+    const door = () => openDoor({ policy, log, clock, forbiddenPorts });
+    const lane = { connection, openDoor: door, isolation, sharedHost, isForbidden, clock };
+    this.#lanes = new LanePool({ most: this.#options.lanes, open: () => Lane.open(lane), clock });
+    this.#watchTargets(connection);
+  }
+
+  /** Nothing but its tab belongs into a lane. What is there all the same (a service worker) goes with the whole context. */
+  #watchTargets(connection: Connection): void {
+    connection.on('Target.targetCreated', ({ targetInfo }) => {
+      const { type, browserContextId, openerId, targetId } = targetInfo;
+      const lane = this.#lanes?.of(browserContextId);
+      if (!lane || !(/worker$/.test(type) || openerId !== undefined)) return;
+      lane.spoil();
+      if (openerId !== undefined) connection.send('Target.closeTarget', { targetId }).catch(() => {});
+    });
+  }
+
+  /** A real page, printed: everything that a request will need works, and has been warmed up. */
   async #prove(folder: string, signal: AbortSignal): Promise<void> {
-    const page = join(folder, 'index.html');
-    await writeFile(page, '<!doctype html><title>Ready</title><p>Ready');
-    const index = { field: 'files', name: 'index.html', path: 'index.html', file: page, bytes: 0 };
-    const site = siteOf([index], index, unguessableHost());
-    const { clean } = await this.print(
-      {
-        url: `http://${site.host}/index.html`,
-        site,
-        waits: { waitForExpression: '', waitForSelector: '', waitDelay: 0 },
-        media: '',
-        failOnHttpStatusCodes: [],
-        print: { ...PROOF_PRINT },
-        output: join(folder, 'proof.pdf'),
-      },
-      { id: 'proof', signal },
-    );
+    const file = join(folder, 'proof.html');
+    const output = join(folder, 'proof.pdf');
+    await writeFile(file, PROOF);
+    const { clean } = await this.print(proofOf(file, output), { id: randomUUID(), signal });
     await clean;
+    const head = (await readFile(output)).subarray(0, 5).toString('latin1');
+    if (head !== '%PDF-') throw new Error('its first page was no PDF');
+    await Promise.all([rm(file), rm(output)]);
   }
 
-  /** So that no request waits for its lane to be made. One after the other: the first request goes first. */
-  async #makeLanesAhead(): Promise<void> {
-    try {
-      while (this.healthy && this.#free.length + this.#busy.size < this.#options.settings.maxConcurrency) {
-        this.#free.push(await this.#openLane());
-      }
-    } catch (error) {
-      if (this.healthy) this.#options.log.warn({ err: error }, 'a lane could not be made ahead');
-    }
+  #running<T>(part: T | undefined): T {
+    if (part === undefined) throw new EngineCrash('has not started');
+    return part;
   }
 
-  async #openLane(): Promise<Lane> {
-    const { policy, judgeEachUrl, clock, log, forbiddenPorts, settings } = this.#options;
-    const connection = this.#running();
-    const door = await openDoor({ policy, log, clock, forbiddenPorts });
-    try {
-      return await Lane.open({
-        connection,
-        door,
-        clock,
-        isolation: settings.isolation,
-        judgeUrl: judgeEachUrl ? async (url, signal) => (await policy.judge(url, signal)).ok : undefined,
-      });
-    } catch (error) {
-      await door[Symbol.asyncDispose]();
-      throw this.healthy || !this.#ready ? error : new EngineCrash('the browser has ended', { cause: error });
-    }
+  async #gone(lastLines: readonly string[]): Promise<void> {
+    await this.#lanes?.close(new EngineCrash('the browser has ended'));
+    await this.#clean();
+    this.#ended.resolve(this.#stopping ? undefined : new EngineCrash(['ended', ...lastLines.slice(-5)].join('\n')));
   }
 
-  /** Settles when a clean lane is there in its place. */
-  async #giveBack(attempt: string, lane: Lane): Promise<void> {
-    const { settings, clock } = this.#options;
-    try {
-      const keep =
-        !lane.spoiled &&
-        lane.visits < settings.laneRenewAfter &&
-        (await cleanWithin(lane, settings.lingerTimeout, clock)) &&
-        !lane.spoiled;
-      if (keep) return void this.#free.push(lane);
-      await lane[Symbol.asyncDispose]();
-      if (this.#child?.running && !this.#stopping) this.#free.push(await this.#openLane());
-    } finally {
-      this.#busy.delete(attempt);
-    }
-  }
-
-  #running(): Connection {
-    if (!this.#connection || !this.#child?.running) throw new EngineCrash('the browser is not running');
-    return this.#connection;
-  }
-
-  async #gone(ending: Ending): Promise<void> {
-    this.#ready = false;
-    this.#connection?.dispose();
-    await this.#clearUp();
-    const how = `the browser ended (code ${ending.exitCode}, signal ${ending.signal})`;
-    this.#ended.resolve(this.#stopping ? undefined : new EngineCrash([how, ...ending.lastLines.slice(-5)].join('\n')));
-  }
-
-  async #clearUp(): Promise<void> {
-    const lanes = [...this.#free.splice(0), ...this.#busy.values()];
-    await Promise.all(lanes.map(lane => lane[Symbol.asyncDispose]()));
-    if (this.#folder) await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
+  async #clean(): Promise<void> {
+    if (this.#folder) await rm(this.#folder, { recursive: true, force: true });
   }
 }
 
-const PROOF_PRINT = {
-  landscape: false,
-  printBackground: false,
-  scale: 1,
-  singlePage: false,
-  paperWidth: 8.5,
-  paperHeight: 11,
-  marginTop: 0.39,
-  marginBottom: 0.39,
-  marginLeft: 0.39,
-  marginRight: 0.39,
-  nativePageRanges: '',
-  preferCssPageSize: false,
-  header: undefined,
-  footer: undefined,
-};
+function passedOn(environment: BrowserOptions['environment']): Record<string, string> {
+  const names = ['LANG', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH'];
+  return Object.fromEntries(names.flatMap(name => (environment[name] ? [[name, environment[name]]] : [])));
+}
 
-/** Named variables only; everything that a browser writes goes into its own folder. */
-function childEnvironment(folder: string, passedOn: BrowserOptions['environment']): Record<string, string> {
-  const kept = ['TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH'].flatMap(name => {
-    const value = passedOn[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+const PROOF = '<!doctype html><meta charset="utf-8"><title>Proof</title><p style="font-family: sans-serif">Proof</p>';
+
+function proofOf(file: string, output: string): PageJob {
   return {
-    ...Object.fromEntries(kept),
-    LANG: passedOn.LANG ?? 'C.UTF-8',
-    HOME: folder,
-    TMPDIR: join(folder, 'tmp'),
-    XDG_CONFIG_HOME: join(folder, 'profile'),
-    XDG_CACHE_HOME: join(folder, 'profile'),
+    page: { files: [{ path: 'index.html', file }], entry: 'index.html' },
+    failOnStatus: new Set([404]),
+    waits: { expression: '', selector: '', delayMs: 0 },
+    media: '',
+    print: {
+      landscape: false,
+      printBackground: false,
+      scale: 1,
+      singlePage: false,
+      paperWidth: 8.5,
+      paperHeight: 11,
+      marginTop: 0.39,
+      marginBottom: 0.39,
+      marginLeft: 0.39,
+      marginRight: 0.39,
+      pageRanges: '',
+      preferCssPageSize: false,
+      header: undefined,
+      footer: undefined,
+    },
+    output,
   };
-}
-
-/**
- * Puppeteer's connection without Puppeteer's browser: that one attaches to every frame and worker, which costs CPU per
- * page and is not needed here. Its constructor is left out of the types, though not of the package; 0 means no time
- * limit of its own for commands.
- */
-function connectionOver(transport: ConnectionTransport): Connection {
-  const Constructor = Connection as unknown as new (
-    url: string,
-    transport: ConnectionTransport,
-    delay: number,
-    timeout: number,
-  ) => Connection;
-  return new Constructor('', transport, 0, 0);
 }

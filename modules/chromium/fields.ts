@@ -1,16 +1,5 @@
 import { chromiumFinishingFields } from '../../src/capability/finishing-fields.ts';
-import {
-  bool,
-  choice,
-  duration,
-  fileNamed,
-  float,
-  inches,
-  json,
-  pageRanges,
-  planned,
-  text,
-} from '../../src/http/field-kinds.ts';
+import { bool, choice, duration, fileNamed, float, inches, json, planned, text } from '../../src/http/field-kinds.ts';
 import type { FieldTable, FormOf } from '../../src/http/fields.ts';
 
 const notNegative = (value: number) => (value < 0 ? 'value is negative' : undefined);
@@ -106,7 +95,7 @@ const printFields = {
   marginBottom: inches({ default: 0.39, doc: 'Margin at the bottom.', check: notNegative }),
   marginLeft: inches({ default: 0.39, doc: 'Margin on the left.', check: notNegative }),
   marginRight: inches({ default: 0.39, doc: 'Margin on the right.', check: notNegative }),
-  nativePageRanges: pageRanges({ doc: 'Pages to print, such as 1-3,5; empty means all.' }),
+  nativePageRanges: text({ default: '', doc: 'Pages to print, such as 1-3,5; empty means all.' }),
   'header.html': fileNamed('header.html', { doc: 'The header of each page.' }),
   'footer.html': fileNamed('footer.html', { doc: 'The footer of each page.' }),
   preferCssPageSize: bool({ default: false, doc: 'Let @page size rules win over the paper size.' }),

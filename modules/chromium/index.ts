@@ -5,8 +5,8 @@ import { supervisorSettings } from '../../src/settings/engine-settings.ts';
 import { ProcessSupervisor } from '../../src/supervise/supervisor.ts';
 import { Browser } from './browser.ts';
 import { chromiumRoutes } from './routes.ts';
-import { sandboxWorks } from './sandbox.ts';
-import { type ChromiumSettings, chromiumSettings, ENGINE_NAME } from './settings.ts';
+import { wantsSandbox } from './sandbox.ts';
+import { type ChromiumSettings, chromiumSettings, DEFAULT_DENY_LIST, ENGINE_NAME } from './settings.ts';
 
 /** HTML and web pages to PDF. */
 export const chromium = defineModule({
@@ -14,8 +14,10 @@ export const chromium = defineModule({
   settings: { prefix: 'chromium', table: chromiumSettings },
   async create({ settings, log, runner, surroundings, temp, environment, apiPort }) {
     await requireBrowser(settings.binPath);
-    const sandbox = await sandboxWorks(settings.sandbox, log);
-    const policy = new EgressPolicy(settings, surroundings);
+    refuseContradictions(settings);
+    const sandbox = await wantsSandbox(settings.sandbox, log);
+    const { clock } = surroundings;
+    const policy = new EgressPolicy(settings, { clock });
     let latest: Browser | undefined;
     const supervisor = new ProcessSupervisor<Browser>({
       engine: 'chromium',
@@ -26,21 +28,23 @@ export const chromium = defineModule({
       log,
       create(id) {
         latest = new Browser({
-          settings,
-          sandbox,
+          program: settings.binPath,
           folder: () => temp.folder(id),
+          lanes: settings.maxConcurrency,
+          isolation: settings.isolation,
+          sandbox,
           policy,
-          judgeEachUrl: hasOwnLists(settings),
+          judgesTunnels: hasOwnLists(settings),
           forbiddenPorts: [apiPort],
           environment,
-          clock: surroundings.clock,
+          clock,
           log: log.child({ instance: id }),
         });
         return latest;
       },
     });
     return {
-      routes: settings.disableRoutes ? [] : chromiumRoutes({ supervisor, policy, isolation: settings.isolation }),
+      routes: settings.disableRoutes ? [] : chromiumRoutes({ supervisor, policy }),
       engine: {
         id: 'chromium',
         name: ENGINE_NAME,
@@ -55,10 +59,16 @@ export const chromium = defineModule({
   },
 });
 
-/** Lists beyond the defaults may speak of paths, which the proxy can't see inside https. */
+/** Lists beyond the defaults may speak of paths, which a proxy can't see inside https. */
 function hasOwnLists({ allowList, denyList }: ChromiumSettings): boolean {
-  const standard = chromiumSettings.denyList.default.map(String).join();
-  return allowList.length > 0 || denyList.map(String).join() !== standard;
+  return allowList.length > 0 || denyList.map(({ source }) => source).join() !== DEFAULT_DENY_LIST;
+}
+
+function refuseContradictions({ isolation, clearCache, clearCookies, clearStorage }: ChromiumSettings): void {
+  if (isolation !== 'none' || !(clearCache || clearCookies || clearStorage)) return;
+  throw new BootFailure(
+    '--chromium-isolation=none clears nothing between pages. Leave the --chromium-clear-* settings out, or choose another isolation.',
+  );
 }
 
 async function requireBrowser(path: string): Promise<void> {

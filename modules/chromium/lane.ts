@@ -1,203 +1,261 @@
-import type { CDPSession, Connection, Protocol } from 'puppeteer';
-import type { Door, Passage, VirtualSite } from '../../src/egress/egress.ts';
+import type { Connection } from 'puppeteer';
+import type { Door, Passage } from '../../src/egress/egress.ts';
+import { orAborted } from '../../src/http/request-signal.ts';
+import { LinkedSignal } from '../../src/supervise/linked-signal.ts';
 import { EngineCrash } from '../../src/supervise/types.ts';
 import { type Clock, sleep } from '../../src/time/clock.ts';
-import { loadPage } from './page-load.ts';
-import { adjustStyles, type PrintOptions, printPage } from './print.ts';
+import { attach, type Session } from './devtools.ts';
+import type { PageJob } from './job.ts';
+import { PageLoad } from './page-load.ts';
+import { printPage } from './print.ts';
 import type { Isolation } from './settings.ts';
-import { SHARED_HOST } from './site.ts';
-import { type Waits, waitUntilReady } from './waits.ts';
-
-/** A page to print. */
-export interface PageJob {
-  /** The address; a page of the site has the site's host. */
-  readonly url: string;
-  /** The uploaded files, for a page that is one of them. */
-  readonly site: VirtualSite | undefined;
-  readonly waits: Waits;
-  readonly media: '' | 'screen' | 'print';
-  readonly failOnHttpStatusCodes: readonly number[];
-  readonly print: PrintOptions;
-  /** Absolute path of the PDF. */
-  readonly output: string;
-}
+import { newHost, siteOf, urlOf } from './site.ts';
+import { dressForPrint } from './styles.ts';
+import { beginVisit, type Visit } from './visit.ts';
+import { waitFor } from './waits.ts';
 
 export interface LaneOptions {
   readonly connection: Connection;
-  readonly door: Door;
+  /** Opens a way out that is the lane's own. */
+  openDoor(): Promise<Door>;
   readonly isolation: Isolation;
+  /** The host of all pages where nothing keeps them apart. */
+  readonly sharedHost: string;
+  readonly isForbidden: (url: string) => boolean;
   readonly clock: Clock;
-  /** Judges each URL in full, also of https, where the operator's lists say more than the defaults. */
-  readonly judgeUrl: ((url: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
-/**
- * A browser context with one tab, made before a request comes, and used for one request at a time. What one leaves
- * behind is gone before the next; where that can't be had by cleaning, the lane is not used again.
- */
-export class Lane implements AsyncDisposable {
-  /** Pages that it has printed or failed to print. */
-  visits = 0;
-  readonly #options: LaneOptions;
-  readonly #context: string;
-  readonly #session: CDPSession;
-  readonly #crashed = Promise.withResolvers<never>();
-  #mustGo = false;
-  #origin = '';
+/** The window that pages see before they are printed: that of the compatible API, which some pages lay out by. */
+const WINDOW = { width: 780, height: 437 };
+/** Pages after which a lane is renewed, so that what a browser keeps for each origin that it has seen stays bounded. */
+const MOST_PAGES = 500;
+/** Cleaning takes 5 to 50 ms; a page that resists for so long is thrown away with its lane. */
+const CLEAN_MS = 2000;
 
-  private constructor(options: LaneOptions, context: string, session: CDPSession) {
+/**
+ * A browser context with one tab, attached and set up ahead of any request, and a way out of its own. It prints one page
+ * after the other; `clean` puts it back to where nothing of a page is left, or says that it can't.
+ */
+export class Lane {
+  readonly contextId: string;
+  readonly #options: LaneOptions;
+  readonly #tab: Session;
+  readonly #targetId: string;
+  readonly #door: Door;
+  readonly #dead = new AbortController();
+  #pages = 0;
+  /** The origin of the page that is in the tab, if it's one of ours. */
+  #origin: string | undefined;
+  /** What the page did that its successor could notice. */
+  #traces = new Set<'spoiled' | 'active' | 'media'>();
+
+  private constructor(options: LaneOptions, parts: { contextId: string; targetId: string; tab: Session; door: Door }) {
     this.#options = options;
-    this.#context = context;
-    this.#session = session;
-    this.#crashed.promise.catch(() => {});
-    session.on('Inspector.targetCrashed', () => {
-      this.#mustGo = true;
-      this.#crashed.reject(new EngineCrash('the renderer crashed'));
-    });
-    session.on('Page.javascriptDialogOpening', () => {
-      session.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {});
-    });
+    this.contextId = parts.contextId;
+    this.#targetId = parts.targetId;
+    this.#tab = parts.tab;
+    this.#door = parts.door;
+    this.#watch();
   }
 
-  /** Makes a context that leads out through the door only, and attaches to its tab. */
+  /** @throws what the browser answers; nothing is left behind then */
   static async open(options: LaneOptions): Promise<Lane> {
-    const { connection, door } = options;
-    const { browserContextId } = await connection.send('Target.createBrowserContext', {
-      proxyServer: `http://${door.address}`,
+    const { connection } = options;
+    await using undo = new AsyncDisposableStack();
+    const door = undo.use(await options.openDoor());
+    const { browserContextId: contextId } = await connection.send('Target.createBrowserContext', {
+      proxyServer: door.address,
       proxyBypassList: '<-loopback>',
-      disposeOnDetach: true,
     });
-    const { targetId } = await connection.send('Target.createTarget', { url: 'about:blank', browserContextId });
-    const info = { targetId, browserContextId } as Protocol.Target.TargetInfo;
-    const session = await connection.createSession(info);
-    const lane = new Lane(options, browserContextId, session);
-    await lane.#prepare();
+    undo.defer(() => disposeContext(connection, contextId));
+    const newTab = { url: 'about:blank', browserContextId: contextId, ...WINDOW };
+    const { targetId } = await connection.send('Target.createTarget', newTab);
+    const tab = await attach(connection, targetId);
+    const lane = new Lane(options, { contextId, targetId, tab, door });
+    await lane.#setUp();
+    undo.move();
     return lane;
   }
 
   /**
-   * Loads the page, waits for it and prints it.
-   * @throws Failure; EngineCrash when its renderer dies; the signal's reason
+   * Loads a page, waits for what it is to wait for, and prints it. Whatever becomes of it, the lane has to be cleaned or
+   * closed before the next one.
+   * @throws Failure what is wrong with the page or the wishes
+   * @throws EngineCrash the tab's process has died
+   * @throws the signal's reason
    */
   async print(job: PageJob, signal: AbortSignal): Promise<void> {
-    this.visits += 1;
-    this.#origin = new URL(job.url).origin;
-    const { door } = this.#options;
-    const passage = door.admit({ signal, ...(job.site && { site: job.site }) });
-    const over = new AbortController();
+    using over = new LinkedSignal(signal, this.#dead.signal);
+    const host = this.#options.isolation === 'none' ? this.#options.sharedHost : newHost();
+    const site = 'files' in job.page ? siteOf(host, job.page.files) : undefined;
+    const url = 'files' in job.page ? urlOf(host, job.page.entry) : job.page.url;
+    const { clock } = this.#options;
+    const visit = beginVisit({ tab: this.#tab, frameId: this.#targetId, clock, signal: over.signal });
+    this.#pages += 1;
+    this.#origin = site && `http://${host}`;
+    // An expression is script that the browser's own count of the page's scripts leaves out.
+    if (job.waits.expression !== '') this.#traces.add('active');
+    const passage = this.#door.admit({ ...(site && { site }), signal: over.signal });
     try {
-      await Promise.race([this.#visit(job, passage, signal), this.#crashed.promise, rejection(signal, over.signal)]);
-    } catch (error) {
-      if (signal.aborted) this.#mustGo = true;
-      throw error;
+      await this.#printThrough(passage, url, job, visit);
     } finally {
-      over.abort();
-      if (passage.wentOutside && this.#options.isolation !== 'none') this.#mustGo = true;
       passage.close();
+      if (passage.wentOutside) this.#traces.add('spoiled');
     }
   }
 
-  /** Whether it has something in it that no cleaning takes out. */
-  get spoiled(): boolean {
-    return this.#mustGo;
+  /**
+   * Leaves nothing of the page that was printed. False: that can't be had, the lane has to be closed.
+   */
+  async clean(): Promise<boolean> {
+    const traces = this.#traces;
+    if (traces.has('spoiled') && this.#options.isolation !== 'none') return false;
+    if (this.#pages >= MOST_PAGES || this.#dead.signal.aborted) return false;
+    try {
+      await this.#inTime(this.#sweep());
+    } catch {
+      return false;
+    }
+    this.#traces = new Set();
+    return true;
   }
 
-  /** Takes away what the page has left, and stops what still runs in it. */
-  async clean(): Promise<void> {
-    const session = this.#session;
-    if (this.#options.isolation === 'none') return;
+  /** Leaves the page for an empty one, so that it takes neither memory nor time while nobody wants the lane. */
+  async rest(): Promise<boolean> {
+    if (this.#options.isolation === 'none') return true;
+    return this.#inTime(this.#leave()).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Ends the tab with all that runs in it; settles when nothing of it is left. */
+  async close(): Promise<void> {
+    this.#dead.abort(new EngineCrash('the lane was closed'));
+    await this.#door[Symbol.asyncDispose]();
+    await disposeContext(this.#options.connection, this.contextId);
+  }
+
+  get usable(): boolean {
+    return !this.#dead.signal.aborted;
+  }
+
+  /** Something is in this context that doesn't belong there: it goes with the context. */
+  spoil(): void {
+    this.#traces.add('spoiled');
+  }
+
+  /** The tab's process has ended. */
+  crash(): void {
+    this.#dead.abort(new EngineCrash('the page’s process crashed'));
+  }
+
+  async #printThrough(passage: Passage, url: string, job: PageJob, visit: Visit): Promise<void> {
+    const { failOnStatus, waits, media } = job;
+    using page = new PageLoad(visit, url, { passage, failOnStatus, isForbidden: this.#options.isForbidden });
+    await page.navigate();
+    if (media !== '') {
+      this.#traces.add('media');
+      await visit.send('Emulation.setEmulatedMedia', { media });
+    }
+    await this.#dress(page, job, visit);
+    await waitFor(waits, visit);
+    await this.#dress(page, job, visit);
+    await printPage(job.print, visit, job.output);
+  }
+
+  /** Dresses the document that is there, and any other that the page sends itself to meanwhile. */
+  async #dress(page: PageLoad, job: PageJob, visit: Visit): Promise<void> {
+    while (page.moves || !page.isDressed) {
+      await page.loaded();
+      page.isDressed = true;
+      await dressForPrint(job.print.printBackground, visit);
+    }
+  }
+
+  async #setUp(): Promise<void> {
+    const tab = this.#tab;
     await Promise.all([
-      // Its timers, workers and animations would go on until the next page comes.
-      session.send('Page.setWebLifecycleState', { state: 'frozen' }),
-      session.send('Page.resetNavigationHistory'),
-      session.send('Emulation.setEmulatedMedia', { media: '' }),
-      session.send('Storage.clearDataForOrigin', { origin: this.#origin, storageTypes: 'all' }),
-      this.#options.connection.send('Storage.clearCookies', { browserContextId: this.#context }),
+      this.#options.connection.send('Browser.setDownloadBehavior', {
+        behavior: 'deny',
+        browserContextId: this.contextId,
+      }),
+      tab.send('Page.enable'),
+      tab.send('Page.setLifecycleEventsEnabled', { enabled: true }),
+      // No body is ever asked for afterwards, so none has to be kept.
+      tab.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+      tab.send('Performance.enable'),
+      tab.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+      tab.send('Page.addScriptToEvaluateOnNewDocument', { source: 'if (self === top) name = ""' }),
     ]);
   }
 
-  /** Ends the tab and everything in its context at once, also a page that hangs. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    const { connection, door } = this.#options;
-    await connection.send('Target.disposeBrowserContext', { browserContextId: this.#context }).catch(() => {}); // the browser is gone, and the context with it
-    await door[Symbol.asyncDispose]();
-  }
-
-  async #prepare(): Promise<void> {
-    const session = this.#session;
-    const { connection, judgeUrl } = this.#options;
-    await Promise.all([
-      session.send('Page.enable'),
-      session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
-      session.send('Inspector.enable'),
-      // Tabs of one window hide each other, and a hidden page gets no animation frames.
-      session.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
-      session.send('Page.addScriptToEvaluateOnNewDocument', { source: 'if (window === top) window.name = ""' }),
-      connection.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId: this.#context }),
-    ]);
-    if (judgeUrl) await this.#interceptRequests(judgeUrl);
-  }
-
-  async #visit(job: PageJob, passage: Passage, signal: AbortSignal): Promise<void> {
-    const session = this.#session;
-    if (this.visits > 1) await session.send('Page.setWebLifecycleState', { state: 'active' });
-    await loadPage(session, job.url, {
-      passage,
-      failOn: job.failOnHttpStatusCodes,
-      watchStatus: job.site === undefined,
+  #watch(): void {
+    this.#tab.on('Inspector.targetCrashed', () => this.crash());
+    this.#tab.on('Page.javascriptDialogOpening', ({ type }) => {
+      // Refused, but for the question whether a page may be left.
+      this.#tab.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }).catch(() => {});
     });
-    await Promise.all([
-      adjustStyles(session, job.print.printBackground),
-      job.media && session.send('Emulation.setEmulatedMedia', { media: job.media }),
-    ]);
-    await waitUntilReady(session, job.waits, this.#options.clock, signal);
-    await printPage(session, job.print, job.output);
+    this.#tab.on('Page.frameAttached', () => this.#traces.add('active'));
+    this.#tab.on('Page.frameScheduledNavigation', () => this.#traces.add('active'));
   }
 
-  async #interceptRequests(judgeUrl: NonNullable<LaneOptions['judgeUrl']>): Promise<void> {
-    const session = this.#session;
-    const until = new AbortController();
-    session.on('Fetch.requestPaused', ({ requestId, request }) => {
-      const own = hostOf(request.url).endsWith('.localhost');
-      const verdict = own ? Promise.resolve(true) : judgeUrl(request.url, until.signal).catch(() => false);
-      void verdict
-        .then(ok =>
-          ok
-            ? session.send('Fetch.continueRequest', { requestId })
-            : session.send('Fetch.failRequest', { requestId, errorReason: 'AccessDenied' }),
-        )
-        .catch(() => {});
-    });
-    await session.send('Fetch.enable', {});
+  async #sweep(): Promise<void> {
+    const { isolation } = this.#options;
+    const tasks: Promise<unknown>[] = [];
+    if (this.#traces.has('media')) tasks.push(this.#tab.send('Emulation.setEmulatedMedia', { media: '' }));
+    if (isolation !== 'none') {
+      if (!(await this.#isInert())) {
+        await this.#leave();
+        tasks.push(...this.#forget());
+      }
+      tasks.push(this.#tab.send('Page.resetNavigationHistory'));
+    }
+    await Promise.all(tasks);
+  }
+
+  /**
+   * Whether the page can do nothing any more, and has kept nothing: no script ran, none waits for an event, there is no
+   * frame and no refresh to come. The browser counts that, so no page can pretend it. What scripts of the page before have
+   * left to the garbage collector counts too, until it's collected.
+   */
+  async #isInert(): Promise<boolean> {
+    if (this.#traces.has('active')) return false;
+    const { metrics } = await this.#tab.send('Performance.getMetrics');
+    const of = (name: string) => metrics.find(metric => metric.name === name)?.value;
+    return of('ScriptDuration') === 0 && of('JSEventListeners') === 0;
+  }
+
+  /** Until a page is left, its timers and workers run on, and its handlers could hold up the next page. */
+  async #leave(): Promise<void> {
+    const { errorText } = await this.#tab.send('Page.navigate', { url: 'about:blank' });
+    if (errorText) throw new Error(errorText);
+    await this.#tab.send('HeapProfiler.collectGarbage');
+  }
+
+  #forget(): Promise<unknown>[] {
+    const { connection } = this.#options;
+    const cookies = connection.send('Storage.clearCookies', { browserContextId: this.contextId });
+    if (this.#origin === undefined) return [cookies];
+    return [cookies, this.#tab.send('Storage.clearDataForOrigin', { origin: this.#origin, storageTypes: 'all' })];
+  }
+
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    const done = new AbortController();
+    const late = sleep(this.#options.clock, CLEAN_MS, done.signal).then(() =>
+      Promise.reject(new Error('cleaning took too long')),
+    );
+    late.catch(() => {});
+    work.catch(() => {});
+    try {
+      return await orAborted(Promise.race([work, late]), this.#dead.signal);
+    } finally {
+      done.abort();
+    }
   }
 }
 
-/** The site's own host at every level of isolation. */
-export function hostFor(isolation: Isolation, unguessable: () => string): string {
-  return isolation === 'none' ? SHARED_HOST : unguessable();
-}
-
-/** Cleans within the time, or says that it could not. */
-export async function cleanWithin(lane: Lane, ms: number, clock: Clock): Promise<boolean> {
-  const over = new AbortController();
-  const cleaned = lane.clean().then(
-    () => true,
-    () => false,
-  );
-  const late = sleep(clock, ms, over.signal).then(
-    () => false,
-    () => false,
-  );
-  return Promise.race([cleaned, late]).finally(() => over.abort());
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
-}
-
-function rejection(signal: AbortSignal, until: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until });
-  });
+/** Nothing to do where the browser itself has gone. */
+async function disposeContext(connection: Connection, browserContextId: string): Promise<void> {
+  await connection.send('Target.disposeBrowserContext', { browserContextId }).catch(() => {});
 }

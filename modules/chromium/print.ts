@@ -1,119 +1,116 @@
 import { open } from 'node:fs/promises';
-import type { CDPSession, Protocol } from 'puppeteer';
 import { Failure } from '../../src/failure/failure.ts';
+import { EngineCrash } from '../../src/supervise/types.ts';
+import type { PrintOptions } from './job.ts';
+import type { Visit } from './visit.ts';
 
-/** What a page is printed like; lengths in inches. */
-export interface PrintOptions {
-  readonly landscape: boolean;
-  readonly printBackground: boolean;
-  readonly scale: number;
-  readonly singlePage: boolean;
-  readonly paperWidth: number;
-  readonly paperHeight: number;
-  readonly marginTop: number;
-  readonly marginBottom: number;
-  readonly marginLeft: number;
-  readonly marginRight: number;
-  readonly nativePageRanges: string;
-  readonly preferCssPageSize: boolean;
-  /** HTML; undefined: none. */
-  readonly header: string | undefined;
-  readonly footer: string | undefined;
-}
-
-const BLANK = '<html><head></head><body></body></html>';
-const CSS_PIXELS_PER_INCH = 96;
-/** How much of the PDF is read at once; it travels as base64 in one message. */
-const PIECE_BYTES = 1024 * 1024;
+/** Bytes asked for at once: few round trips, and little memory. */
+const CHUNK_BYTES = 512 * 1024;
+const PX_PER_INCH = 96;
 
 /**
- * Prints the page as it is now into a file.
- * @throws Failure `PAGE_TOO_LARGE`, `PRINT_SETTINGS`, `PAGE_RANGES_SYNTAX`, `PAGE_RANGES_BEYOND`
+ * Prints the page into a file, piece by piece.
+ * @throws Failure `PAGE_TOO_LARGE`, `PRINT_SETTINGS`, `PAGE_RANGES_SYNTAX`, `PAGE_RANGES_BEYOND`; the signal's reason
  */
-export async function printPage(session: CDPSession, options: PrintOptions, output: string): Promise<void> {
-  const parameters = await parametersOf(session, options);
-  const { stream } = await session.send('Page.printToPDF', parameters).catch((error: unknown) => {
-    throw printFailure(error, options) ?? error;
-  });
-  if (stream) await saveStream(session, stream, output);
+export async function printPage(options: PrintOptions, visit: Visit, output: string): Promise<void> {
+  const handle = await startPrinting(options, visit);
+  await using file = await open(output, 'w');
+  for (let eof = false; !eof; ) {
+    const piece = await visit.send('IO.read', { handle, size: CHUNK_BYTES });
+    eof = piece.eof;
+    await file.write(Buffer.from(piece.data, piece.base64Encoded ? 'base64' : 'utf8'));
+  }
+  visit.tab.send('IO.close', { handle }).catch(() => {});
 }
 
-/** Exact colours, and no backgrounds where none were asked for: as a sheet of ours, which no page's policy forbids. */
-export async function adjustStyles(session: CDPSession, printBackground: boolean): Promise<void> {
-  const css = [
-    'html { -webkit-print-color-adjust: exact !important; }',
-    ...(printBackground ? [] : ['html, body { background: none !important; }']),
-  ].join(' ');
-  await session.send('Runtime.evaluate', {
-    expression: `{
-      const sheet = new CSSStyleSheet();
-      sheet.replaceSync(${JSON.stringify(css)});
-      document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-    }`,
-  });
-}
-
-async function parametersOf(session: CDPSession, options: PrintOptions): Promise<Protocol.Page.PrintToPDFRequest> {
-  const { header, footer } = options;
-  return {
-    landscape: options.landscape,
-    printBackground: options.printBackground,
-    scale: options.scale,
-    paperWidth: options.paperWidth,
-    paperHeight: options.paperHeight,
-    marginTop: options.marginTop,
-    marginBottom: options.marginBottom,
-    marginLeft: options.marginLeft,
-    marginRight: options.marginRight,
-    pageRanges: options.nativePageRanges,
-    preferCSSPageSize: options.preferCssPageSize,
-    displayHeaderFooter: header !== undefined || footer !== undefined,
-    headerTemplate: header ?? BLANK,
-    footerTemplate: footer ?? BLANK,
-    generateTaggedPDF: false,
-    generateDocumentOutline: false,
-    transferMode: 'ReturnAsStream',
-    ...(options.singlePage && (await singlePage(session, options))),
-  };
-}
-
-/** Paper as high as the content. Turned paper swaps its axes when it is printed, so its width is the height. */
-async function singlePage(
-  session: CDPSession,
-  options: PrintOptions,
-): Promise<Partial<Protocol.Page.PrintToPDFRequest>> {
-  const { cssContentSize } = await session.send('Page.getLayoutMetrics');
-  const height = cssContentSize.height / CSS_PIXELS_PER_INCH + options.marginTop + options.marginBottom;
-  if (!options.landscape) return { paperHeight: height, pageRanges: '1' };
-  const width = cssContentSize.width / CSS_PIXELS_PER_INCH + options.marginLeft + options.marginRight;
-  return { paperWidth: height, paperHeight: width, pageRanges: '1' };
-}
-
-async function saveStream(session: CDPSession, handle: string, output: string): Promise<void> {
-  const file = await open(output, 'wx', 0o600);
+async function startPrinting(options: PrintOptions, visit: Visit): Promise<string> {
+  const paper = options.singlePage ? await paperOfContent(options, visit) : paperOf(options);
   try {
-    while (true) {
-      const piece = await session.send('IO.read', { handle, size: PIECE_BYTES });
-      await file.writeFile(Buffer.from(piece.data, piece.base64Encoded ? 'base64' : 'utf8'));
-      if (piece.eof) break;
-    }
-  } finally {
-    await file.close();
-    // Nobody reads from it any more; that it is gone already is as good.
-    session.send('IO.close', { handle }).catch(() => {});
+    const { stream } = await visit.send('Page.printToPDF', {
+      ...paper,
+      transferMode: 'ReturnAsStream',
+      landscape: options.landscape,
+      printBackground: options.printBackground,
+      scale: options.scale,
+      marginTop: options.marginTop,
+      marginBottom: options.marginBottom,
+      marginLeft: options.marginLeft,
+      marginRight: options.marginRight,
+      preferCSSPageSize: options.preferCssPageSize,
+      displayHeaderFooter: options.header !== undefined || options.footer !== undefined,
+      headerTemplate: options.header ?? BLANK,
+      footerTemplate: options.footer ?? BLANK,
+      generateTaggedPDF: false,
+      generateDocumentOutline: false,
+    });
+    if (stream === undefined) throw new Error('the browser printed nothing');
+    return stream;
+  } catch (error) {
+    if (visit.signal.aborted || error instanceof EngineCrash) throw error;
+    throw failureOf(error, options.pageRanges);
   }
 }
 
-/** The client's fault behind the browser's words, or undefined where it is none. */
-function printFailure(error: unknown, { nativePageRanges: ranges }: PrintOptions): Failure | undefined {
-  const text = error instanceof Error ? error.message : '';
-  const cause = { cause: error };
-  if (text.includes('Page range syntax error')) return new Failure('PAGE_RANGES_SYNTAX', { ranges }, cause);
-  if (text.includes('Page range exceeds page count')) return new Failure('PAGE_RANGES_BEYOND', { ranges }, cause);
-  if (text.includes('Page range is invalid')) return new Failure('PAGE_RANGES_SYNTAX', { ranges }, cause);
-  if (text.includes('Printing failed')) return new Failure('PAGE_TOO_LARGE', {}, cause);
-  if (/invalid printer settings|content area is empty|invalid print parameters/.test(text)) {
-    return new Failure('PRINT_SETTINGS', {}, cause);
-  }
-  return undefined;
+/** Without it, Chromium puts a header and a footer of its own there. */
+const BLANK = '<html><head></head><body></body></html>';
+
+interface Paper {
+  readonly paperWidth: number;
+  readonly paperHeight: number;
+  readonly pageRanges: string;
 }
+
+function paperOf({ paperWidth, paperHeight, pageRanges }: PrintOptions): Paper {
+  return { paperWidth, paperHeight, pageRanges };
+}
+
+/**
+ * Paper as high as the content, on which everything is one page. Landscape swaps the axes, as the compatible API does:
+ * there the paper is as wide as the content, too.
+ */
+async function paperOfContent(options: PrintOptions, visit: Visit): Promise<Paper> {
+  const { marginTop, marginBottom, marginLeft, marginRight, landscape, scale } = options;
+  const { width, height } = await contentSize(options, visit);
+  const high = (height * scale) / PX_PER_INCH + marginTop + marginBottom;
+  const wide = (width * scale) / PX_PER_INCH + marginLeft + marginRight;
+  const paper = landscape
+    ? { paperWidth: high, paperHeight: wide }
+    : { paperWidth: options.paperWidth, paperHeight: high };
+  return { ...paper, pageRanges: '1' };
+}
+
+/**
+ * What the content takes, in CSS pixels: upright, where text will be broken at the paper's width, as it is at that width.
+ */
+async function contentSize(
+  { landscape, paperWidth, marginLeft, marginRight, scale }: PrintOptions,
+  visit: Visit,
+): Promise<{ width: number; height: number }> {
+  const width = Math.floor(((paperWidth - marginLeft - marginRight) * PX_PER_INCH) / scale);
+  if (!landscape && width > 0) {
+    await visit.send('Emulation.setDeviceMetricsOverride', { width, height: 0, deviceScaleFactor: 0, mobile: false });
+  }
+  const { cssContentSize } = await visit.send('Page.getLayoutMetrics');
+  if (!landscape) await visit.send('Emulation.clearDeviceMetricsOverride');
+  return cssContentSize;
+}
+
+/** What the browser says of a page that it can't print, as a client can use it. */
+export function failureOf(error: unknown, ranges: string): unknown {
+  const said = error instanceof Error ? error.message : String(error);
+  const cause = { cause: error };
+  if (said.includes('Page range exceeds page count')) return new Failure('PAGE_RANGES_BEYOND', { ranges }, cause);
+  if (said.includes('Page range')) return new Failure('PAGE_RANGES_SYNTAX', { ranges }, cause);
+  if (said.includes('Printing failed')) return new Failure('PAGE_TOO_LARGE', {}, cause);
+  if (SETTINGS_FAULTS.some(fault => said.includes(fault))) return new Failure('PRINT_SETTINGS', {}, cause);
+  return error;
+}
+
+const SETTINGS_FAULTS = [
+  'Show invalid printer settings error',
+  'invalid print parameters',
+  'content area is empty',
+  'is outside of',
+  'is zero or negative',
+  'is negative',
+];

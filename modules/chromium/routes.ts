@@ -1,19 +1,18 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { EgressPolicy } from '../../src/egress/policy.ts';
 import { Failure } from '../../src/failure/failure.ts';
+import { pageRangesProblem } from '../../src/http/field-kinds.ts';
 import type { Upload } from '../../src/http/fields.ts';
 import { type ConversionRequest, defineConversion, type Output, type Route } from '../../src/http/route.ts';
 import type { ProcessSupervisor } from '../../src/supervise/supervisor.ts';
 import type { Browser } from './browser.ts';
 import { htmlFields, type PageForm, urlFields } from './fields.ts';
-import { hostFor, type PageJob } from './lane.ts';
-import type { Isolation } from './settings.ts';
-import { siteOf, unguessableHost } from './site.ts';
+import type { PageJob } from './job.ts';
+import { expandStatuses } from './status-codes.ts';
 
 export interface ChromiumTools {
   readonly supervisor: Pick<ProcessSupervisor<Browser>, 'run'>;
-  readonly policy: EgressPolicy;
-  readonly isolation: Isolation;
+  readonly policy: Pick<EgressPolicy, 'byLists'>;
 }
 
 export function chromiumRoutes(tools: ChromiumTools): readonly Route[] {
@@ -25,11 +24,7 @@ export function htmlRoute(tools: ChromiumTools): Route {
     path: '/forms/chromium/convert/html',
     summary: 'Print an HTML page and its assets',
     fields: htmlFields,
-    async convert(form, request) {
-      const host = hostFor(tools.isolation, unguessableHost);
-      const site = siteOf(form.$files, form['index.html'], host);
-      return print(tools, { url: `http://${host}/index.html`, site }, form, request);
-    },
+    convert: (form, request) => print(tools, { files: form.$files, entry: form['index.html'].path }, form, request),
   });
 }
 
@@ -40,49 +35,49 @@ export function urlRoute(tools: ChromiumTools): Route {
     fields: urlFields,
     async convert(form, request) {
       const url = checkUrl(form.url);
-      const verdict = await tools.policy.judge(url, request.signal);
-      if (!verdict.ok && verdict.why === 'unresolvable') {
-        throw new Failure('PAGE_LOAD_FAILED', { error: 'net::ERR_NAME_NOT_RESOLVED' });
+      const verdict = tools.policy.byLists(url);
+      if (verdict?.ok === false) {
+        request.log.warn(`request blocked: ${verdict.reason}`);
+        throw new Failure('FORBIDDEN', { url: url.href });
       }
-      if (!verdict.ok) {
-        request.log.warn({ url, reason: verdict.reason }, 'refused by the egress rules');
-        throw new Failure('FORBIDDEN', { url });
-      }
-      return print(tools, { url, site: undefined }, form, request);
+      return print(tools, { url: url.href }, form, request);
     },
   });
 }
 
 /** @throws Failure `URL_FILE_SCHEME`, `URL_INVALID` */
-function checkUrl(url: string): string {
-  if (/^\s*file:/i.test(url)) throw new Failure('URL_FILE_SCHEME');
-  const parsed = URL.parse(url);
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) throw new Failure('URL_INVALID', { url });
-  return parsed.href;
+function checkUrl(text: string): URL {
+  if (/^\s*file:/i.test(text)) throw new Failure('URL_FILE_SCHEME');
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('URL_INVALID', { url: text });
+  return url;
 }
 
 async function print(
   { supervisor }: ChromiumTools,
-  page: Pick<PageJob, 'url' | 'site'>,
+  page: PageJob['page'],
   form: PageForm,
   request: ConversionRequest,
 ): Promise<readonly Output[]> {
   const output = request.work.next('.pdf');
+  const job = await jobOf(page, form, output);
+  await request.work.hold(supervisor.run((browser, attempt) => browser.print(job, attempt), request.run));
+  return [{ file: output }];
+}
+
+/** @throws Failure `PAGE_RANGES_SYNTAX`, as the browser would, only sooner */
+async function jobOf(page: PageJob['page'], form: PageForm, output: string): Promise<PageJob> {
+  const { nativePageRanges: ranges, singlePage } = form;
+  if (ranges !== '' && !singlePage && pageRangesProblem(ranges)) throw new Failure('PAGE_RANGES_SYNTAX', { ranges });
   const [header, footer] = await Promise.all([textOf(form['header.html']), textOf(form['footer.html'])]);
-  const job: PageJob = {
-    ...page,
-    waits: form,
+  return {
+    page,
+    failOnStatus: expandStatuses(form.failOnHttpStatusCodes),
+    waits: { expression: form.waitForExpression, selector: form.waitForSelector, delayMs: form.waitDelay },
     media: form.emulatedMediaType,
-    failOnHttpStatusCodes: form.failOnHttpStatusCodes,
-    print: { ...form, header, footer },
+    print: { ...form, pageRanges: ranges, header, footer },
     output,
   };
-  const work = supervisor.run(async (browser, attempt) => {
-    if (attempt.number > 1) await rm(output, { force: true });
-    return browser.print(job, attempt);
-  }, request.run);
-  await request.work.hold(work);
-  return [{ file: output }];
 }
 
 async function textOf(upload: Upload | undefined): Promise<string | undefined> {

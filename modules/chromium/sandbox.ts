@@ -6,7 +6,7 @@ import type { ChromiumSettings } from './settings.ts';
  * Whether the browser shall use its own sandbox. It needs user namespaces and refuses to run as root: both are found
  * out, not guessed, and one log line says what would make it work.
  */
-export async function sandboxWorks(setting: ChromiumSettings['sandbox'], log: Logger): Promise<boolean> {
+export async function wantsSandbox(setting: ChromiumSettings['sandbox'], log: Logger): Promise<boolean> {
   if (setting !== 'auto') return setting === 'on';
   const obstacle = process.getuid?.() === 0 ? AS_ROOT : (await namespacesWork()) ? undefined : NO_NAMESPACES;
   if (obstacle) log.info(`Chromium runs without its own sandbox: ${obstacle}`);

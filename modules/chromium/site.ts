@@ -1,25 +1,44 @@
 import { randomBytes } from 'node:crypto';
 import type { VirtualSite } from '../../src/egress/egress.ts';
-import type { Upload } from '../../src/http/fields.ts';
 
-/** Where all requests live at isolation level `none`: one origin, one state. */
-export const SHARED_HOST = 'platen.localhost';
+/** A file of a form as a page may ask for it. */
+export interface SiteFile {
+  /** The relative path as the client gave it: `img/a.png`. */
+  readonly path: string;
+  /** Absolute path of its content. */
+  readonly file: string;
+}
 
-/** A host name that no page can guess. Below localhost, so that the page is a secure context. */
-export function unguessableHost(): string {
+/** A host that nobody can guess: an origin of its own for each page, and a secure context, as browsers trust localhost. */
+export function newHost(): string {
   return `${randomBytes(16).toString('hex')}.localhost`;
 }
 
 /**
- * The uploaded files as a web site: under their paths as sent, or, where nothing has that path, under their plain names,
- * since clients of the compatible API send all files flat. Of two with one path the later one counts.
+ * The files of a form as a web site. What is asked for by a path that no file has is looked for by its last segment, as
+ * most clients send `a.png` for the `img/a.png` of their page. Of two files of one path or name the last counts.
  */
-export function siteOf(uploads: readonly Upload[], index: Upload, host: string): VirtualSite {
-  const byPath = new Map(uploads.map(upload => [upload.path, upload.file]));
-  const byName = new Map(uploads.map(upload => [upload.name, upload.file]));
-  byPath.set('index.html', index.file);
+export function siteOf(host: string, files: readonly SiteFile[]): VirtualSite {
+  const byPath = new Map(files.map(({ path, file }) => [normal(path), file]));
+  const byName = new Map(files.map(({ path, file }) => [lastSegment(normal(path)), file]));
   return {
     host,
-    find: path => byPath.get(path || 'index.html') ?? byName.get(path.slice(path.lastIndexOf('/') + 1)),
+    find(wanted) {
+      const path = normal(wanted);
+      return byPath.get(path) ?? byName.get(lastSegment(path));
+    },
   };
+}
+
+/** The URL at which the site has this file. */
+export function urlOf(host: string, path: string): string {
+  return `http://${host}/${normal(path).split('/').map(encodeURIComponent).join('/')}`;
+}
+
+function normal(path: string): string {
+  return path.replaceAll('\\', '/').normalize('NFC');
+}
+
+function lastSegment(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
