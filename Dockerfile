@@ -47,7 +47,7 @@ ENV HOME=/tmp LANG=C.UTF-8 NODE_ENV=production
 EXPOSE 3000
 
 # Ready means: not stopping, and no engine that can't be started. It never asks an engine.
-HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --start-interval=1s CMD ["node", "-e", "\
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", "\
   const { API_PORT = 3000, API_ROOT_PATH = '/' } = process.env; \
   fetch(`http://127.0.0.1:${API_PORT}${API_ROOT_PATH}readyz`).then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 
