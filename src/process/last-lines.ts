@@ -17,7 +17,8 @@ export class LastLines {
   }
 
   toArray(): string[] {
-    return this.#partial.trim() === '' ? [...this.#lines] : [...this.#lines, this.#partial];
+    const unfinished = this.#partial.trim() === '' ? [] : [this.#partial];
+    return [...this.#lines, ...unfinished].slice(-this.#most);
   }
 }
 

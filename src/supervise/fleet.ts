@@ -32,6 +32,7 @@ export class Fleet<P extends Process> {
   #successor: Member<P> | undefined;
   /** The throw-away instance for victims. */
   #extra: Member<P> | undefined;
+  #extraIsUsed = false;
   readonly #departures: Departures<P>;
   /** Places whose old instance has to be gone before the new one starts, with why. */
   readonly #vacated = new Map<number, string>();
@@ -66,9 +67,9 @@ export class Fleet<P extends Process> {
     return this.#leases.size;
   }
 
-  /** Whether the throw-away instance will soon be free for a victim. */
+  /** Whether a throw-away instance will soon be free for a victim. */
   get extraIsComing(): boolean {
-    return !this.#extra?.failedStart && (this.#extra?.instance?.leases.size ?? 0) === 0;
+    return !this.#extra?.failedStart && !this.#extraIsBusy;
   }
 
   get anyUsable(): boolean {
@@ -117,10 +118,11 @@ export class Fleet<P extends Process> {
     return best && this.#lease(best, deadline);
   }
 
-  /** Takes the throw-away instance: for one victim at a time. */
+  /** Takes the throw-away instance. Each victim gets a fresh one: should it die there, nobody else was to blame. */
   takeExtra(deadline: number | undefined): Lease<P> | undefined {
     const instance = this.#extra?.instance;
-    if (!instance?.usable || instance.leases.size > 0 || this.active >= this.capacity) return undefined;
+    if (!instance?.usable || this.#extraIsUsed || this.active >= this.capacity) return undefined;
+    this.#extraIsUsed = true;
     return this.#lease(instance, deadline);
   }
 
@@ -153,8 +155,7 @@ export class Fleet<P extends Process> {
     if (waiting === 0 && !always) {
       for (const member of this.#members.values()) if (member.failedStart) this.#dismiss(member);
     }
-    if (victims) this.#extra ??= this.#begin('extra', 'victim');
-    else if (this.#extra && (this.#extra.instance?.leases.size ?? 0) === 0) this.#dismiss(this.#extra);
+    this.#wantExtra(victims);
   }
 
   /** Takes an instance out of service and puts another in its place. */
@@ -207,8 +208,19 @@ export class Fleet<P extends Process> {
     return lease;
   }
 
+  get #extraIsBusy(): boolean {
+    return (this.#extra?.instance?.leases.size ?? 0) > 0;
+  }
+
+  #wantExtra(victims: boolean): void {
+    if (this.#extra && !this.#extraIsBusy && (this.#extraIsUsed || !victims)) this.#dismiss(this.#extra);
+    if (!victims || this.#extra || this.#mustWait('extra')) return;
+    this.#extraIsUsed = false;
+    this.#extra = this.#begin('extra', 'victim');
+  }
+
   /** Where memory for two is short, a place's old instance has to be gone before the new one starts. */
-  #mustWait(place: number): boolean {
+  #mustWait(place: Member<P>['place']): boolean {
     const occupied = [...this.#departures.members()].some(member => member.place === place);
     return this.#options.settings.renewInPlace && occupied;
   }

@@ -43,7 +43,7 @@ test('a dead renderer has one victim; its neighbours and its browser go on', asy
   expect([victim.state, neighbour.state, press.supervisor.restarts]).toEqual(['done', 'done', 0]);
 });
 
-test('victims run one at a time, in their order, in one throw-away instance that is gone afterwards', async () => {
+test('victims run one at a time, in their order, each in a fresh throw-away instance that is gone afterwards', async () => {
   const press = new Press({ maxConcurrency: 3 });
   const jobs = [await press.submit('a'), await press.submit('b'), await press.submit('c')];
   press.process('fake-1.1').crash();
@@ -52,7 +52,8 @@ test('victims run one at a time, in their order, in one throw-away instance that
   expect(press.supervisor.status().waitingVictims).toBe(2);
   for (const job of jobs) await job.finish();
   expect(press.begun).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
-  expect([jobs.map(({ instance }) => instance), press.alive]).toEqual([Array(3).fill('fake-extra.1'), ['fake-1.1']]);
+  expect(jobs.map(({ instance }) => instance)).toEqual(['fake-extra.1', 'fake-extra.2', 'fake-extra.3']);
+  expect([jobs.map(({ state }) => state), press.alive]).toEqual([Array(3).fill('done'), ['fake-1.1']]);
 });
 
 test('victims go ahead of new work, and all together are never more than the engine may do at once', async () => {
