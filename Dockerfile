@@ -32,6 +32,8 @@ RUN apt-get update \
       tini \
  # So that no start has to look through all fonts, and no user needs a folder to keep what it found.
  && fc-cache --system-only \
+ # Drivers for graphics cards, 200 MB: LibreOffice is linked to what would load them, and draws without. Chromium has its own.
+ && rm -f /usr/lib/*/libLLVM.so.* /usr/lib/*/libgallium-*.so /usr/lib/*/libz3.so.* \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log
 
 WORKDIR /opt/platen

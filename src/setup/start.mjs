@@ -8,12 +8,10 @@ try {
   await setUp('start', root);
   process.exitCode = await runService(root, process.argv.slice(2), address => {
     console.log(`
-Platen is ready: ${address}
-
 Try it; this makes hello.pdf:
-  echo '<h1>Hello, Platen</h1>' | curl -F 'files=@-;filename=index.html' -o hello.pdf ${address}/forms/chromium/convert/html
+  echo '<h1>Hello, Platen</h1>' | curl -sS -F 'files=@-;filename=index.html' -o hello.pdf ${address}/forms/chromium/convert/html
 
-Ctrl-C ends it. All settings: npm start -- --help
+The address is ${address}, Ctrl-C ends the service, npm start -- --help prints all settings.
 `);
   });
 } catch (error) {

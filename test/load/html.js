@@ -2,5 +2,5 @@
 import { clients, duration, handleSummary, html, thresholds } from './platen.js';
 
 export { handleSummary };
-export const options = { vus: clients(4), duration, thresholds: thresholds({ html: 2000 }) };
+export const options = { vus: clients(4), duration, thresholds: thresholds({ html: 3000 }) };
 export default html;

@@ -7,5 +7,5 @@ const scenario = exec => ({ executor: 'constant-vus', vus, duration, exec });
 export { handleSummary, html, merge, office };
 export const options = {
   scenarios: { html: scenario('html'), office: scenario('office'), merge: scenario('merge') },
-  thresholds: thresholds({ html: 3000, office: 3000, merge: 1500 }),
+  thresholds: thresholds({ html: 4000, office: 4000, merge: 2000 }),
 };

@@ -2,5 +2,5 @@
 import { clients, duration, handleSummary, office, thresholds } from './platen.js';
 
 export { handleSummary };
-export const options = { vus: clients(4), duration, thresholds: thresholds({ office: 2000 }) };
+export const options = { vus: clients(4), duration, thresholds: thresholds({ office: 4000 }) };
 export default office;

@@ -77,7 +77,7 @@ function multipart(files) {
 }
 
 function ascii(text) {
-  return Uint8Array.from(text, character => character.charCodeAt(0));
+  return Uint8Array.from([...text], character => character.charCodeAt(0));
 }
 
 function startsAsPdf(body) {
