@@ -103,6 +103,7 @@ function healthOf(
   const timestamp = now.toISOString();
   const checks = engines
     .filter(engine => engine.inHealth)
+    .toSorted((a, b) => a.id.localeCompare(b.id))
     .map((engine): [string, Check] => [
       engine.id,
       engine.status().healthy
