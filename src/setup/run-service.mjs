@@ -6,7 +6,7 @@ import { node24 } from './npm-packages.mjs';
 
 const SETPRIV = '/usr/bin/setpriv';
 // One Ctrl-C arrives twice: from the terminal, and once more from npm. A second one that is meant comes later than this.
-const SAME_SIGNAL_MS = 300;
+const SAME_ASKING_MS = 300;
 
 /**
  * Runs the service until it ends, passing signals on.
@@ -16,9 +16,10 @@ const SAME_SIGNAL_MS = 300;
  * @param {string} root the project's folder
  * @param {readonly string[]} args for the service
  * @param {(address: string) => void} onListening told where it listens, once it does
+ * @param {{ sameAskingMs?: number }} [options] ms within which two signals are one
  * @returns {Promise<number>} its exit code
  */
-export function runService(root, args, onListening) {
+export function runService(root, args, onListening, { sameAskingMs = SAME_ASKING_MS } = {}) {
   const service = [node24(root), join(root, 'src/main.ts'), ...args];
   const command = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'TERM', '--', ...service] : service;
   const child = spawn(command[0] ?? '', command.slice(1), {
@@ -35,7 +36,7 @@ export function runService(root, args, onListening) {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => {
       const now = performance.now();
-      if (now - last > SAME_SIGNAL_MS) child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
+      if (now - last > sameAskingMs) child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
       last = now;
     });
   }
