@@ -2,6 +2,7 @@ import { Departures } from './departures.ts';
 import type { Instance, Lease } from './instance.ts';
 import { Member, type MemberOptions } from './member.ts';
 import { renewalDue } from './renewal.ts';
+import { ThrowAway } from './throw-away.ts';
 import type { Process } from './types.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -30,9 +31,7 @@ export class Fleet<P extends Process> {
   readonly #members = new Map<number, Member<P>>();
   /** In renewal: started beside the one that it will replace. */
   #successor: Member<P> | undefined;
-  /** The throw-away instance for victims. */
-  #extra: Member<P> | undefined;
-  #extraIsUsed = false;
+  readonly #throwAway: ThrowAway<P>;
   readonly #departures: Departures<P>;
   /** Places whose old instance has to be gone before the new one starts, with why. */
   readonly #vacated = new Map<number, string>();
@@ -48,6 +47,11 @@ export class Fleet<P extends Process> {
       clock,
       onOverdue: instance => void this.kill(instance, 'drain'),
       onGone: member => this.#onGone(member),
+    });
+    this.#throwAway = new ThrowAway({
+      begin: () => this.#begin('extra', 'victim'),
+      dismiss: member => this.#dismiss(member),
+      mustWait: () => this.#mustWait('extra'),
     });
     this.#watchdog = new Watchdog({
       clock,
@@ -69,7 +73,7 @@ export class Fleet<P extends Process> {
 
   /** Whether a throw-away instance will soon be free for a victim. */
   get extraIsComing(): boolean {
-    return !this.#extra?.failedStart && !this.#extraIsBusy;
+    return this.#throwAway.isComing;
   }
 
   get anyUsable(): boolean {
@@ -100,7 +104,7 @@ export class Fleet<P extends Process> {
 
   /** The same for the throw-away instance. */
   get nextExtraStartAt(): number | undefined {
-    return this.#extra?.failedStart?.retryAt;
+    return this.#throwAway.member?.failedStart?.retryAt;
   }
 
   *instances(): Iterable<Instance<P>> {
@@ -118,12 +122,10 @@ export class Fleet<P extends Process> {
     return best && this.#lease(best, deadline);
   }
 
-  /** Takes the throw-away instance. Each victim gets a fresh one: should it die there, nobody else was to blame. */
+  /** Takes the throw-away instance, if it is ready for a victim. */
   takeExtra(deadline: number | undefined): Lease<P> | undefined {
-    const instance = this.#extra?.instance;
-    if (!instance?.usable || this.#extraIsUsed || this.active >= this.capacity) return undefined;
-    this.#extraIsUsed = true;
-    return this.#lease(instance, deadline);
+    const instance = this.active < this.capacity ? this.#throwAway.take() : undefined;
+    return instance && this.#lease(instance, deadline);
   }
 
   /** Gives a slot back. */
@@ -155,7 +157,7 @@ export class Fleet<P extends Process> {
     if (waiting === 0 && !always) {
       for (const member of this.#members.values()) if (member.failedStart) this.#dismiss(member);
     }
-    this.#wantExtra(victims);
+    this.#throwAway.want(victims);
   }
 
   /** Takes an instance out of service and puts another in its place. */
@@ -164,7 +166,7 @@ export class Fleet<P extends Process> {
     if (!member || member.departing) return;
     const { log, engine } = this.#options;
     log.info({ engine, instance: instance.id, reason, detail }, 'instance is replaced');
-    if (member !== this.#extra) this.#options.journal.restarts.add(reason);
+    if (member.place !== 'extra') this.#options.journal.restarts.add(reason);
     this.#forget(member);
     if (typeof member.place === 'number') {
       if (this.#options.settings.renewInPlace) this.#vacated.set(member.place, reason);
@@ -196,7 +198,7 @@ export class Fleet<P extends Process> {
   *#all(): Generator<Member<P>, undefined> {
     yield* this.#members.values();
     if (this.#successor) yield this.#successor;
-    if (this.#extra) yield this.#extra;
+    if (this.#throwAway.member) yield this.#throwAway.member;
     yield* this.#departures.members();
     return undefined;
   }
@@ -206,17 +208,6 @@ export class Fleet<P extends Process> {
     instance.leases.add(lease);
     this.#leases.add(lease);
     return lease;
-  }
-
-  get #extraIsBusy(): boolean {
-    return (this.#extra?.instance?.leases.size ?? 0) > 0;
-  }
-
-  #wantExtra(victims: boolean): void {
-    if (this.#extra && !this.#extraIsBusy && (this.#extraIsUsed || !victims)) this.#dismiss(this.#extra);
-    if (!victims || this.#extra || this.#mustWait('extra')) return;
-    this.#extraIsUsed = false;
-    this.#extra = this.#begin('extra', 'victim');
   }
 
   /** Where memory for two is short, a place's old instance has to be gone before the new one starts. */
@@ -245,7 +236,7 @@ export class Fleet<P extends Process> {
   /** It serves no more. Its successor, if one is on its way, takes its place at once. */
   #forget(member: Member<P>, promote = true): void {
     if (member === this.#successor) this.#successor = undefined;
-    if (member === this.#extra) this.#extra = undefined;
+    if (member === this.#throwAway.member) this.#throwAway.forget();
     if (typeof member.place !== 'number' || this.#members.get(member.place) !== member) return;
     this.#members.delete(member.place);
     if (!promote || this.#successor?.place !== member.place) return;
@@ -259,7 +250,7 @@ export class Fleet<P extends Process> {
   }
 
   #onReady(member: Member<P>): void {
-    if (member !== this.#extra) this.#failure = undefined;
+    if (member.place !== 'extra') this.#failure = undefined;
     this.#watchdog.wake();
     if (member === this.#successor && typeof member.place === 'number') {
       const old = this.#members.get(member.place);
@@ -272,14 +263,14 @@ export class Fleet<P extends Process> {
   }
 
   #onStartFailed(member: Member<P>, error: Error): void {
-    if (member !== this.#extra) this.#failure = { error, at: this.#options.surroundings.clock.now() };
+    if (member.place !== 'extra') this.#failure = { error, at: this.#options.surroundings.clock.now() };
     this.#options.onChange();
   }
 
   #onDeath(member: Member<P>, reason: string): void {
     const replaced = this.#successor !== undefined && this.#successor.place === member.place;
     const over = member.departing || this.#options.runner.ending.aborted;
-    if (member !== this.#extra && !over) this.#options.journal.restarts.add(reason);
+    if (member.place !== 'extra' && !over) this.#options.journal.restarts.add(reason);
     if (over || replaced) this.#dismiss(member);
     this.#options.onChange();
   }

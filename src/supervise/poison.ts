@@ -15,14 +15,16 @@ export class PoisonMarks {
     this.#ttlMs = ttlMs;
   }
 
-  mark(fingerprint: string): void {
-    if (this.#ttlMs <= 0) return;
+  /** Without a fingerprint, or a time to hold, nothing is marked. */
+  mark(fingerprint: string | undefined): void {
+    if (fingerprint === undefined || this.#ttlMs <= 0) return;
     this.#put(fingerprint, this.#clock.now() + this.#ttlMs);
     const [oldest] = this.#until.keys();
     if (this.#until.size > MOST && oldest !== undefined) this.#until.delete(oldest);
   }
 
-  has(fingerprint: string): boolean {
+  has(fingerprint: string | undefined): boolean {
+    if (fingerprint === undefined) return false;
     this.#sweep();
     const until = this.#until.get(fingerprint);
     if (until !== undefined) this.#put(fingerprint, until);

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { sleep } from '../time/clock.ts';
 import { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from './backoff.ts';
-import { LinkedSignal } from './linked-signal.ts';
+import { startWithin } from './start-limit.ts';
 import type { Surroundings, Worker } from './types.ts';
 
 /**
@@ -47,11 +47,6 @@ export class RunnerDead extends Error {
 /** A worker that ended well though nobody had asked it to. */
 export class UnexpectedQuit extends Error {
   override readonly name = 'UnexpectedQuit';
-}
-
-/** A start that was not through within its time. */
-export class StartTimedOut extends Error {
-  override readonly name = 'StartTimedOut';
 }
 
 interface Recipe {
@@ -191,7 +186,10 @@ export class Runner implements Worker {
   async #liveOnce(entry: Entry): Promise<End> {
     let worker: Worker | undefined;
     try {
-      worker = await this.#start(entry);
+      worker = await startWithin(entry.recipe.options.startTimeout, entry.id, entry.recipe.start, {
+        clock: this.#options.surroundings.clock,
+        signal: entry.stop.signal,
+      });
       entry.worker = worker;
       // It may have been stopped while it was starting: then it must not live on.
       if (this.#isStopping(entry)) worker.kill();
@@ -206,30 +204,6 @@ export class Runner implements Worker {
     } finally {
       entry.worker = undefined;
     }
-  }
-
-  async #start({ id, recipe, stop }: Entry): Promise<Worker> {
-    const { startTimeout } = recipe.options;
-    using limit = new LinkedSignal(stop.signal);
-    let late: StartTimedOut | undefined;
-    const cancel =
-      startTimeout !== undefined &&
-      this.#options.surroundings.clock.after(startTimeout, () => {
-        late = new StartTimedOut(
-          `${id} was not ready within ${startTimeout} ms. Raise its start timeout if it is slow.`,
-        );
-        limit.abort(late);
-      });
-    try {
-      const worker = await recipe.start(limit.signal);
-      if (late) await discard(worker);
-      else return worker;
-    } catch (error) {
-      throw late ?? error;
-    } finally {
-      if (cancel) cancel();
-    }
-    throw late;
   }
 
   #stop(entry: Entry): void {
@@ -303,10 +277,4 @@ export class Runner implements Worker {
 
 function unexpected(id: string): UnexpectedQuit {
   return new UnexpectedQuit(`worker ${id} ended though nobody had asked it to`);
-}
-
-/** Ends a worker that turned up too late. */
-async function discard(worker: Worker): Promise<void> {
-  worker.kill();
-  await worker.wait().catch(() => {});
 }

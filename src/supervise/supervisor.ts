@@ -2,18 +2,17 @@ import type { Logger } from 'pino';
 import { Failure } from '../failure/failure.ts';
 import type { Clock } from '../time/clock.ts';
 import { isHopeless, RunTimes } from './admission.ts';
-import { carryOut, type Verdict } from './attempt.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Fleet } from './fleet.ts';
 import { IdleTimer } from './idle.ts';
-import type { Instance, Lease } from './instance.ts';
+import type { Instance } from './instance.ts';
 import { Journal } from './journal.ts';
-import { aborted, LinkedSignal } from './linked-signal.ts';
+import { aborted } from './linked-signal.ts';
 import { eachInOrder } from './many-files.ts';
 import { PoisonMarks } from './poison.ts';
 import type { Runner } from './runner.ts';
 import type { EngineStatus, InstanceStatus } from './status.ts';
-import { cleaned } from './tidy.ts';
+import { TaskDesk } from './task-desk.ts';
 import type { Attempt, Early, Process, RunOptions, SupervisorSettings, Surroundings, Task } from './types.ts';
 
 export type { EngineStatus, InstanceStatus } from './status.ts';
@@ -31,21 +30,13 @@ export interface SupervisorOptions<P extends Process> {
   create(id: string): P;
 }
 
-/** One task's way through the supervisor, for its trace. */
-interface Passage {
-  readonly arrived: number;
-  attempts: number;
-  runMs: number;
-  instance: string;
-  end: string;
-}
-
 /** Admits work to one engine: a bounded queue, slots in healthy instances, a second chance for victims of a crash. */
 export class ProcessSupervisor<P extends Process> {
   readonly #options: SupervisorOptions<P>;
   readonly #journal = new Journal();
   readonly #fleet: Fleet<P>;
   readonly #dispatcher: Dispatcher<P>;
+  readonly #desk: TaskDesk<P>;
   readonly #marks: PoisonMarks;
   readonly #times = new RunTimes();
   readonly #idle: IdleTimer;
@@ -58,10 +49,9 @@ export class ProcessSupervisor<P extends Process> {
   /** Launches that are not through. */
   #launches = 0;
   #closing = false;
-  #attempts = 0;
 
   constructor(options: SupervisorOptions<P>) {
-    const { surroundings, settings, runner, name } = options;
+    const { surroundings, settings, runner, engine, name, log } = options;
     this.#options = options;
     this.#marks = new PoisonMarks(surroundings.clock, settings.poisonTtl);
     this.#idle = new IdleTimer(surroundings.clock, settings.idleShutdownTimeout, () => this.#stopIdle());
@@ -76,6 +66,18 @@ export class ProcessSupervisor<P extends Process> {
       fleet: this.#fleet,
       always: () => this.#always,
       onChange: () => this.#changed(),
+    });
+    this.#desk = new TaskDesk({
+      engine,
+      name,
+      fleet: this.#fleet,
+      dispatcher: this.#dispatcher,
+      marks: this.#marks,
+      journal: this.#journal,
+      times: this.#times,
+      clock: surroundings.clock,
+      log,
+      end: this.#end.signal,
     });
     runner.ending.addEventListener('abort', () => this.#endAll(), { once: true });
   }
@@ -153,7 +155,7 @@ export class ProcessSupervisor<P extends Process> {
    */
   async run<T>(task: Task<P, T>, options: RunOptions): Promise<T> {
     this.#admit(options);
-    return this.#accept(() => this.#serve(task, options, true));
+    return this.#accept(() => this.#desk.serve(task, { ...options, counts: true }));
   }
 
   /**
@@ -170,7 +172,11 @@ export class ProcessSupervisor<P extends Process> {
     this.#admit(options);
     return this.#accept(() =>
       eachInOrder(items, this.#options.settings.instances, (item, index, calledOff) =>
-        this.#serve((process, attempt) => task(item, process, attempt), options, index === 0, calledOff),
+        this.#desk.serve((process, attempt) => task(item, process, attempt), {
+          ...options,
+          counts: index === 0,
+          calledOff,
+        }),
       ),
     );
   }
@@ -196,100 +202,6 @@ export class ProcessSupervisor<P extends Process> {
       this.#accepted -= 1;
       this.#changed();
     }
-  }
-
-  async #serve<T>(task: Task<P, T>, options: RunOptions, counts: boolean, calledOff?: AbortSignal): Promise<T> {
-    using ends = new LinkedSignal(options.signal, this.#end.signal);
-    const { signal } = ends;
-    const { deadline } = options;
-    const passage: Passage = { arrived: this.#clock.now(), attempts: 0, runMs: 0, instance: '', end: 'refused' };
-    try {
-      const suspicion = this.#marks.size > 0 ? fingerprintOf(options) : undefined;
-      const lease = await this.#dispatcher.slot({ counts, deadline, signal, calledOff });
-      const marked = await this.#isMarked(suspicion);
-      if (calledOff?.aborted) {
-        this.#fleet.release(lease);
-        throw calledOff.reason;
-      }
-      if (!marked) {
-        const verdict = await this.#attempt(task, signal, lease, passage);
-        if (verdict.kind !== 'crashed') return this.#conclude(lease, verdict, signal);
-        const instance = lease.instance.id;
-        this.#log.warn({ engine: this.#options.engine, instance, err: verdict.error }, 'task lost its engine');
-      }
-      const granted = this.#dispatcher.slotApart({ deadline, signal });
-      this.#fleet.release(lease); // only now that it stands in line: it goes ahead of new work
-      const apart = await granted;
-      const verdict = await this.#attempt(task, signal, apart, passage);
-      if (verdict.kind === 'crashed' && !signal.aborted) await this.#condemn(options, verdict.error);
-      return this.#conclude(apart, verdict, signal);
-    } finally {
-      this.#record(passage, options);
-    }
-  }
-
-  async #attempt<T>(task: Task<P, T>, signal: AbortSignal, lease: Lease<P>, passage: Passage): Promise<Verdict<T>> {
-    const { instance } = lease;
-    if (signal.aborted) return { kind: 'aborted', clean: undefined };
-    passage.attempts += 1;
-    passage.instance = instance.id;
-    const began = this.#clock.now();
-    const verdict = await carryOut(instance, task, {
-      id: `${instance.id}#${++this.#attempts}`,
-      number: passage.attempts > 1 ? 2 : 1,
-      signal,
-      clock: this.#clock,
-      retire: detail => this.#fleet.retire(instance, 'retired', detail),
-      kill: () => this.#fleet.kill(instance, whyEnded(signal)),
-    });
-    passage.runMs += this.#clock.now() - began;
-    passage.end = verdict.kind;
-    if (verdict.kind !== 'crashed') instance.served += 1;
-    return verdict;
-  }
-
-  /** Gives the slot back, as soon as it is clean, and hands over what became of the task. */
-  #conclude<T>(lease: Lease<P>, verdict: Verdict<T>, signal: AbortSignal): T {
-    void this.#vacate(lease, verdict);
-    if (verdict.kind === 'done') return verdict.value;
-    if (signal.aborted) throw signal.reason;
-    if (verdict.kind === 'failed') throw verdict.error;
-    const cause = verdict.kind === 'crashed' ? verdict.error : undefined;
-    throw new Failure('CRASHED_TWICE', { engine: this.#options.name }, { cause });
-  }
-
-  async #vacate<T>(lease: Lease<P>, verdict: Verdict<T>): Promise<void> {
-    const { instance } = lease;
-    const clean = 'clean' in verdict ? verdict.clean : undefined;
-    const how = clean && (await cleaned(clean, instance.death, this.#clock));
-    if (clean && how !== 'clean') this.#fleet.retire(instance, 'unclean');
-    if (clean && how === 'late') {
-      this.#fleet.giveUpOn(lease);
-      await Promise.race([clean.catch(() => {}), aborted(instance.death)]);
-    }
-    if (verdict.kind === 'done') this.#times.add(this.#clock.now() - lease.since);
-    this.#fleet.release(lease);
-  }
-
-  /** A document that killed its engine even apart from all others: marked and logged. */
-  async #condemn(options: RunOptions, error: Error): Promise<void> {
-    const sha256 = await fingerprintOf(options);
-    if (sha256 !== undefined) this.#marks.mark(sha256);
-    this.#log.error({ engine: this.#options.engine, sha256, err: error }, 'document crashed its engine twice');
-  }
-
-  async #isMarked(suspicion: Promise<string | undefined> | undefined): Promise<boolean> {
-    const fingerprint = suspicion && (await suspicion);
-    return fingerprint !== undefined && this.#marks.has(fingerprint);
-  }
-
-  #record({ arrived, attempts, runMs, instance, end }: Passage, options: RunOptions): void {
-    const { engine } = this.#options;
-    const queueMs = Math.max(0, this.#clock.now() - arrived - runMs);
-    this.#journal.queueTimes.add(queueMs);
-    if (attempts > 0) this.#journal.runTimes.add(runMs);
-    this.#log.debug({ engine, instance, queueMs, runMs, attempts, end }, 'task has ended');
-    options.trace?.({ engine, instance, queueMs, runMs, attempts });
   }
 
   get #atRest(): boolean {
@@ -343,19 +255,4 @@ function statusOf<P extends Process>(instance: Instance<P>): InstanceStatus {
     sinceMs: instance.sinceMs,
     residentBytes: instance.residentBytes,
   };
-}
-
-/** Why the work in an instance is ended by force. */
-function whyEnded({ reason }: AbortSignal): string {
-  if (Failure.is(reason, 'CLIENT_GONE')) return 'client gone';
-  return Failure.is(reason, 'SHUTTING_DOWN') ? 'shutdown' : 'deadline';
-}
-
-/** A document whose fingerprint can't be had is none that could be known. */
-async function fingerprintOf({ fingerprint }: RunOptions): Promise<string | undefined> {
-  try {
-    return await fingerprint?.();
-  } catch {
-    return undefined;
-  }
 }

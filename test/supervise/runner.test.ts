@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Runner, RunnerDead, type RunnerOptions, StartTimedOut, UnexpectedQuit } from '../../src/supervise/runner.ts';
+import { Runner, RunnerDead, type RunnerOptions, UnexpectedQuit } from '../../src/supervise/runner.ts';
+import { StartTimedOut } from '../../src/supervise/start-limit.ts';
 import type { Worker } from '../../src/supervise/types.ts';
 import { FakeClock, settle } from '../helpers/fake-clock.ts';
 import { type LogLine, loggerInto } from '../helpers/press.ts';
@@ -183,6 +184,19 @@ test('a start that is not through in its time is called off and tried again', as
   expect(failures[0]?.[0].message).toContain('within 5000 ms');
   await clock.advance(100);
   expect([signals.length, states()]).toEqual([2, { a: 'starting' }]);
+  await runner.stopWorker('a');
+  expect(clock.waiting).toBe(0);
+});
+
+test('a start that throws at once is a failed start like any other, and leaves no timer', async () => {
+  const { clock, runner } = setUp();
+  const start = () => {
+    throw new Error('no');
+  };
+  runner.startWorker('a', start, { startTimeout: 1000 });
+  await settle();
+  expect(runner.report().workers[0]).toMatchObject({ state: 'delayed', lastError: 'no' });
+  expect(clock.waiting).toBe(1);
   await runner.stopWorker('a');
   expect(clock.waiting).toBe(0);
 });
