@@ -36,8 +36,9 @@ export function runService(root, args, onListening, { sameAskingMs = SAME_ASKING
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => {
       const now = performance.now();
-      if (now - last > sameAskingMs) child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
+      if (now - last <= sameAskingMs) return;
       last = now;
+      child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
     });
   }
   return new Promise((resolve, reject) => {
