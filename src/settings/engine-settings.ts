@@ -38,6 +38,10 @@ export function engineSettings(name: string, defaults: EngineDefaults) {
       default: false,
       doc: `Stop an instance of ${name} before its successor starts, where memory for two is short.`,
     }),
+    refuseHopeless: flag({
+      default: true,
+      doc: `Refuse a request for ${name} with 503 at once where, going by recent run times, it would wait more than twice the time it has left.`,
+    }),
     poisonTtl: duration({
       default: '10m',
       doc: `How long a document that crashed ${name} twice gets one attempt only, apart from others.`,
