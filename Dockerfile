@@ -36,14 +36,15 @@ RUN apt-get update \
  && rm -f /usr/lib/*/libLLVM.so.* /usr/lib/*/libgallium-*.so /usr/lib/*/libz3.so.* \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log
 
+# Any other uid will do as well: nothing is written but below /tmp, so the root may be read-only.
+RUN groupadd --gid 1001 platen && useradd --uid 1001 --gid platen --groups root --no-create-home --home-dir /tmp platen
+
 WORKDIR /opt/platen
 COPY --from=packages /opt/platen/node_modules node_modules
 COPY package.json LICENSE ./
 COPY modules modules
 COPY src src
 
-# Any uid will do: nothing is written but below /tmp, so the root may be read-only.
-RUN groupadd --gid 1001 platen && useradd --uid 1001 --gid platen --groups root --no-create-home --home-dir /tmp platen
 USER 1001
 ENV HOME=/tmp LANG=C.UTF-8 NODE_ENV=production
 EXPOSE 3000
