@@ -16,6 +16,8 @@ import type { PageJob } from './job.ts';
 import { Lane } from './lane.ts';
 import { LanePool } from './lane-pool.ts';
 import { guardLists } from './list-guard.ts';
+import { oncePipeCloses } from './pipe.ts';
+import { PROOF, proofOf } from './proof.ts';
 import type { Isolation } from './settings.ts';
 import { newHost } from './site.ts';
 
@@ -159,6 +161,7 @@ export class Browser implements Process {
 
   async #connect(child: Child): Promise<void> {
     const { policy, log, isolation, clock, forbiddenPorts } = this.#options;
+    oncePipeCloses(child, () => this.#lost(child));
     const connection = await Promise.race([
       connectTo(child),
       child.ended.then(() => Promise.reject(new Error('it ended'))),
@@ -202,6 +205,13 @@ export class Browser implements Process {
     return part;
   }
 
+  /** A browser that can't be talked to is of no use, whether it has ended or not: what follows is its end. */
+  #lost(child: Child): void {
+    this.#ready = false;
+    child.kill();
+    void this.#lanes?.close(new EngineCrash('the browser closed its connection'));
+  }
+
   async #gone(lastLines: readonly string[]): Promise<void> {
     await this.#lanes?.close(new EngineCrash('the browser has ended'));
     await this.#clean();
@@ -216,32 +226,4 @@ export class Browser implements Process {
 function passedOn(environment: BrowserOptions['environment']): Record<string, string> {
   const names = ['LANG', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH'];
   return Object.fromEntries(names.flatMap(name => (environment[name] ? [[name, environment[name]]] : [])));
-}
-
-const PROOF = '<!doctype html><meta charset="utf-8"><title>Proof</title><p style="font-family: sans-serif">Proof</p>';
-
-function proofOf(file: string, output: string): PageJob {
-  return {
-    page: { files: [{ path: 'index.html', file }], entry: 'index.html' },
-    failOnStatus: new Set([404]),
-    waits: { expression: '', selector: '', delayMs: 0 },
-    media: '',
-    print: {
-      landscape: false,
-      printBackground: false,
-      scale: 1,
-      singlePage: false,
-      paperWidth: 8.5,
-      paperHeight: 11,
-      marginTop: 0.39,
-      marginBottom: 0.39,
-      marginLeft: 0.39,
-      marginRight: 0.39,
-      pageRanges: '',
-      preferCssPageSize: false,
-      header: undefined,
-      footer: undefined,
-    },
-    output,
-  };
 }

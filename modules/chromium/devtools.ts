@@ -24,6 +24,14 @@ export async function connectTo(child: Child): Promise<Connection> {
   return connection;
 }
 
+/** Whether an error says no more than that its tab, or the whole browser, is no longer there. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Error && GONE.has(error.name);
+}
+
+/** The library exports only one of them by type. */
+const GONE = new Set(['ConnectionClosedError', 'TargetCloseError']);
+
 /** Attaches to a target by the library's own means: it detaches from what it didn't attach to itself. */
 export async function attach(connection: Connection, targetId: string): Promise<Session> {
   const { targetInfo } = await connection.send('Target.getTargetInfo', { targetId });

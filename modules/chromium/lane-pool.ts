@@ -29,7 +29,7 @@ export class LanePool {
   readonly #all = new Map<string, Lane>();
   #opening = 0;
   #closing = 0;
-  #closed = false;
+  #closed: Error | undefined;
 
   constructor(options: LanePoolOptions) {
     this.#options = options;
@@ -37,10 +37,11 @@ export class LanePool {
 
   /**
    * A lane for one page. Give it back with `release`, or with `discard` if its page may still be at work.
-   * @throws the signal's reason; what opening a lane throws
+   * @throws the signal's reason; what opening a lane throws; what the pool was closed with
    */
   async take(signal: AbortSignal): Promise<Lane> {
     signal.throwIfAborted();
+    if (this.#closed) throw this.#closed;
     const { promise, resolve, reject } = Promise.withResolvers<Lane>();
     const waiter = { resolve, reject };
     const giveUp = () => {
@@ -81,7 +82,7 @@ export class LanePool {
 
   /** No lane is given out any more. Their ways out are closed; the tabs end with their browser. */
   async close(error: Error): Promise<void> {
-    this.#closed = true;
+    this.#closed ??= error;
     for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
     for (const stop of this.#resting.values()) stop();
     this.#idle.length = 0;
@@ -145,8 +146,9 @@ export class LanePool {
       this.#offer(lane, false);
     } catch (error) {
       this.#opening -= 1;
-      // Whoever comes next tries again.
-      for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
+      // One lane that can't be had is one page's misfortune; the next one tries again.
+      this.#waiting.shift()?.reject(error);
+      if (this.#waiting.length > 0) this.#serve();
     }
   }
 }

@@ -4,13 +4,14 @@ import { orAborted } from '../../src/http/request-signal.ts';
 import { LinkedSignal } from '../../src/supervise/linked-signal.ts';
 import { EngineCrash } from '../../src/supervise/types.ts';
 import { type Clock, sleep } from '../../src/time/clock.ts';
-import { attach, type Session } from './devtools.ts';
+import { attach, isGone, type Session } from './devtools.ts';
 import type { PageJob } from './job.ts';
 import { PageLoad } from './page-load.ts';
 import { printPage } from './print.ts';
 import type { Isolation } from './settings.ts';
 import { newHost, siteOf, urlOf } from './site.ts';
 import { dressForPrint } from './styles.ts';
+import { forget, isInert, leave } from './traces.ts';
 import { beginVisit, type Visit } from './visit.ts';
 import { waitFor } from './waits.ts';
 
@@ -30,7 +31,7 @@ const WINDOW = { width: 780, height: 437 };
 /** Pages after which a lane is renewed, so that what a browser keeps for each origin that it has seen stays bounded. */
 const MOST_PAGES = 500;
 /** Cleaning takes 5 to 50 ms; a page that resists for so long is thrown away with its lane. */
-const CLEAN_MS = 2000;
+const CLEAN_MS = 1000;
 
 /**
  * A browser context with one tab, attached and set up ahead of any request, and a way out of its own. It prints one page
@@ -58,8 +59,20 @@ export class Lane {
     this.#watch();
   }
 
-  /** @throws what the browser answers; nothing is left behind then */
+  /**
+   * Nothing is left behind where it fails.
+   * @throws EngineCrash the tab, or the browser, has gone meanwhile
+   * @throws what the browser answers, or what opening a door throws
+   */
   static async open(options: LaneOptions): Promise<Lane> {
+    try {
+      return await Lane.#make(options);
+    } catch (error) {
+      throw isGone(error) ? new EngineCrash('no tab could be opened', { cause: error }) : error;
+    }
+  }
+
+  static async #make(options: LaneOptions): Promise<Lane> {
     const { connection } = options;
     await using undo = new AsyncDisposableStack();
     const door = undo.use(await options.openDoor());
@@ -108,14 +121,14 @@ export class Lane {
    * Leaves nothing of the page that was printed. False: that can't be had, the lane has to be closed.
    */
   async clean(): Promise<boolean> {
-    const traces = this.#traces;
-    if (traces.has('spoiled') && this.#options.isolation !== 'none') return false;
-    if (this.#pages >= MOST_PAGES || this.#dead.signal.aborted) return false;
+    if (this.#pages >= MOST_PAGES || !this.usable) return false;
     try {
       await this.#inTime(this.#sweep());
     } catch {
       return false;
     }
+    // A worker may have turned up meanwhile.
+    if (!this.usable) return false;
     this.#traces = new Set();
     return true;
   }
@@ -123,7 +136,7 @@ export class Lane {
   /** Leaves the page for an empty one, so that it takes neither memory nor time while nobody wants the lane. */
   async rest(): Promise<boolean> {
     if (this.#options.isolation === 'none') return true;
-    return this.#inTime(this.#leave()).then(
+    return this.#inTime(leave(this.#tab)).then(
       () => true,
       () => false,
     );
@@ -136,8 +149,10 @@ export class Lane {
     await disposeContext(this.#options.connection, this.contextId);
   }
 
+  /** Whether another page may come in, once it is clean. */
   get usable(): boolean {
-    return !this.#dead.signal.aborted;
+    const isSpoiled = this.#traces.has('spoiled') && this.#options.isolation !== 'none';
+    return !isSpoiled && !this.#dead.signal.aborted;
   }
 
   /** Something is in this context that doesn't belong there: it goes with the context. */
@@ -205,39 +220,13 @@ export class Lane {
     const tasks: Promise<unknown>[] = [];
     if (this.#traces.has('media')) tasks.push(this.#tab.send('Emulation.setEmulatedMedia', { media: '' }));
     if (isolation !== 'none') {
-      if (!(await this.#isInert())) {
-        await this.#leave();
-        tasks.push(...this.#forget());
+      if (!(!this.#traces.has('active') && (await isInert(this.#tab)))) {
+        await leave(this.#tab);
+        tasks.push(forget(this.#tab, this.#options.connection, { contextId: this.contextId, origin: this.#origin }));
       }
       tasks.push(this.#tab.send('Page.resetNavigationHistory'));
     }
     await Promise.all(tasks);
-  }
-
-  /**
-   * Whether the page can do nothing any more, and has kept nothing: no script ran, none waits for an event, there is no
-   * frame and no refresh to come. The browser counts that, so no page can pretend it. What scripts of the page before have
-   * left to the garbage collector counts too, until it's collected.
-   */
-  async #isInert(): Promise<boolean> {
-    if (this.#traces.has('active')) return false;
-    const { metrics } = await this.#tab.send('Performance.getMetrics');
-    const of = (name: string) => metrics.find(metric => metric.name === name)?.value;
-    return of('ScriptDuration') === 0 && of('JSEventListeners') === 0;
-  }
-
-  /** Until a page is left, its timers and workers run on, and its handlers could hold up the next page. */
-  async #leave(): Promise<void> {
-    const { errorText } = await this.#tab.send('Page.navigate', { url: 'about:blank' });
-    if (errorText) throw new Error(errorText);
-    await this.#tab.send('HeapProfiler.collectGarbage');
-  }
-
-  #forget(): Promise<unknown>[] {
-    const { connection } = this.#options;
-    const cookies = connection.send('Storage.clearCookies', { browserContextId: this.contextId });
-    if (this.#origin === undefined) return [cookies];
-    return [cookies, this.#tab.send('Storage.clearDataForOrigin', { origin: this.#origin, storageTypes: 'all' })];
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {

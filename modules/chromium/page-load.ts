@@ -135,7 +135,7 @@ export class PageLoad implements Disposable {
   #arrived(frame: Protocol.Page.Frame): void {
     if (this.#current !== undefined) this.#hops += 1;
     this.#current = frame.loaderId;
-    this.isDressed = false;
+    if (this.#hops < MOST_HOPS) this.isDressed = false;
     this.#coming = undefined;
     this.#planned = false;
     this.#asked = false;

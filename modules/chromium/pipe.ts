@@ -28,3 +28,8 @@ export function debuggingPipe(child: Child): ConnectionTransport {
   fromBrowser.on('close', () => transport.onclose?.());
   return transport;
 }
+
+/** Calls back when the browser can't be talked to any more, which may be a while before its end is noticed. */
+export function oncePipeCloses(child: Child, tell: () => void): void {
+  child.pipe(4).once('close', tell);
+}

@@ -1,14 +1,4 @@
-import {
-  duration,
-  flag,
-  fromEnv,
-  int,
-  oneOf,
-  planned,
-  regexList,
-  type SettingsOf,
-  text,
-} from '../../src/settings/declare.ts';
+import { flag, fromEnv, int, oneOf, planned, regexList, type SettingsOf, text } from '../../src/settings/declare.ts';
 import { engineSettings } from '../../src/settings/engine-settings.ts';
 
 export const ENGINE_NAME = 'Chromium';
@@ -53,12 +43,6 @@ export const chromiumSettings = {
       check: path => path.startsWith('/'),
     }),
   ),
-  laneRenewAfter: int({ default: 500, min: 1, doc: 'Pages after which a lane gets a new browser context.' }),
-  lingerTimeout: duration({
-    default: '2s',
-    min: '100ms',
-    doc: 'How long cleaning a lane may take before it is thrown away.',
-  }),
 
   allowInsecureLocalhost: off('Accept invalid certificates of localhost.'),
   ignoreCertificateErrors: off('Accept invalid certificates.'),

@@ -1,7 +1,7 @@
 import { orAborted } from '../../src/http/request-signal.ts';
 import { EngineCrash } from '../../src/supervise/types.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import type { Session } from './devtools.ts';
+import { isGone, type Session } from './devtools.ts';
 
 /** One page's time in a lane, as its steps see it. */
 export interface Visit {
@@ -24,7 +24,8 @@ export function beginVisit(of: Omit<Visit, 'send'>): Visit {
     try {
       return await orAborted(of.tab.send(method, params), of.signal);
     } catch (error) {
-      throw of.tab.detached && !of.signal.aborted ? new EngineCrash('the tab has gone', { cause: error }) : error;
+      if (of.signal.aborted || !(of.tab.detached || isGone(error))) throw error;
+      throw new EngineCrash('the tab has gone', { cause: error });
     }
   };
   return { ...of, send };
