@@ -4,6 +4,7 @@ import { orAborted } from '../../src/http/request-signal.ts';
 import { LinkedSignal } from '../../src/supervise/linked-signal.ts';
 import { EngineCrash } from '../../src/supervise/types.ts';
 import { type Clock, sleep } from '../../src/time/clock.ts';
+import { blamingFairly } from './crash.ts';
 import { attach, isGone, type Session } from './devtools.ts';
 import type { PageJob } from './job.ts';
 import { PageLoad } from './page-load.ts';
@@ -110,7 +111,7 @@ export class Lane {
     if (job.waits.expression !== '') this.#traces.add('active');
     const passage = this.#door.admit({ ...(site && { site }), signal: over.signal });
     try {
-      await this.#printThrough(passage, url, job, visit);
+      await blamingFairly(visit, () => this.#printThrough(passage, url, job, visit));
     } finally {
       passage.close();
       if (passage.wentOutside) this.#traces.add('spoiled');

@@ -88,6 +88,23 @@ test('a renderer that dies takes its own page along, and no other', async () => 
   expect(await Promise.all([room.say('one'), room.say('two')])).toEqual(['one', 'two']);
 });
 
+test.each([5, 20, 50, 100, 200, 400, 800])(
+  'a renderer that dies %i ms after its page came is no fault of the page',
+  async ms => {
+    await using room = await Room.open({ lanes: 1 });
+    const rows = Array.from({ length: 8_000 }, (_, n) => `<p>${n}</p>`).join('');
+    const print = room.print(rows).then(
+      () => undefined,
+      error => error,
+    );
+    await new Promise(resolve => setTimeout(resolve, ms));
+    for (const pid of await renderers(room)) process.kill(pid, 'SIGKILL');
+    const error = await within(5_000, 'the page to be told', print);
+    if (error !== undefined) expect(error).toBeInstanceOf(EngineCrash);
+    expect(await room.say('next')).toBe('next');
+  },
+);
+
 test('the browser killed, all its pages are victims, also those that still come', async () => {
   const room = await Room.open({ lanes: 3 });
   const pages = [1, 2, 3, 4].map(() => failure(room.print('x', { delayMs: 20_000 })));
