@@ -13,6 +13,18 @@ interface ContentKind {
   readonly filters?: readonly string[];
 }
 
+/** Templates and shows are types of their own in LibreOffice, told by the extension. */
+export const OLE2_TEXT = ['MS Word 97', 'MS Word 95', 'MS WinWord 6.0', 'MS Word 97 Vorlage', 'MS Word 95 Vorlage'];
+export const OLE2_SHEET = [
+  'MS Excel 97',
+  'MS Excel 95',
+  'MS Excel 5.0/95',
+  'MS Excel 97 Vorlage/Template',
+  'MS Excel 95 Vorlage/Template',
+  'MS Excel 5.0/95 Vorlage/Template',
+];
+export const OLE2_SLIDES = ['MS PowerPoint 97', 'MS PowerPoint 97 Vorlage', 'MS PowerPoint 97 AutoPlay'];
+
 const RASTER = (name: string, filter: string): ContentKind => ({ is: name, filters: [filter] });
 
 export const CONTENTS = {
@@ -51,9 +63,9 @@ export const CONTENTS = {
   'sxw-formula': { is: 'an OpenOffice.org 1.0 formula', filters: ['StarOffice XML (Math)'] },
   epub: { is: 'an EPUB book', filters: [] },
 
-  'ole2-text': { is: 'a Word 97 document', filters: ['MS Word 97', 'MS Word 95', 'MS WinWord 6.0'] },
-  'ole2-sheet': { is: 'an Excel 97 workbook', filters: ['MS Excel 97', 'MS Excel 95', 'MS Excel 5.0/95'] },
-  'ole2-slides': { is: 'a PowerPoint 97 presentation', filters: ['MS PowerPoint 97'] },
+  'ole2-text': { is: 'a Word 97 document', filters: OLE2_TEXT },
+  'ole2-sheet': { is: 'an Excel 97 workbook', filters: OLE2_SHEET },
+  'ole2-slides': { is: 'a PowerPoint 97 presentation', filters: OLE2_SLIDES },
   'ole2-visio': { is: 'a Visio drawing', filters: ['Visio Document'] },
   'ole2-publisher': { is: 'a Publisher document', filters: ['Publisher Document'] },
   'staroffice-text': { is: 'a StarOffice text', filters: ['StarOffice_Writer'] },

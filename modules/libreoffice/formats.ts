@@ -1,5 +1,5 @@
 import type { Content } from './contents.ts';
-import { filtersOf, isPackage } from './contents.ts';
+import { filtersOf, isPackage, OLE2_SHEET, OLE2_SLIDES, OLE2_TEXT } from './contents.ts';
 
 /** The kinds of document that differ in how they are read. */
 type Nature =
@@ -30,9 +30,9 @@ const WORD = format('package', 'MS Word 2007 XML');
 const EXCEL = format('package', 'Calc MS Excel 2007 XML');
 const POWERPOINT = format('package', 'Impress MS PowerPoint 2007 XML');
 const VISIO = any('Visio Document');
-const OLD_WORD = format('letter', 'MS Word 97', 'MS Word 95', 'MS WinWord 6.0', 'MS WinWord 5', 'Mac_Word', 'DosWord');
-const OLD_EXCEL = format('sheet', 'MS Excel 97', 'MS Excel 95', 'MS Excel 5.0/95', 'MS Excel 4.0');
-const OLD_POWERPOINT = any('MS PowerPoint 97', 'PowerPoint 3');
+const OLD_WORD = format('letter', ...OLE2_TEXT, 'MS WinWord 5', 'Mac_Word', 'DosWord');
+const OLD_EXCEL = format('sheet', ...OLE2_SHEET, 'MS Excel 4.0', 'MS Excel 4.0 Vorlage/Template');
+const OLD_POWERPOINT = any(...OLE2_SLIDES, 'PowerPoint 3');
 const WRITER = format('package', 'writer8');
 const CALC = format('package', 'calc8');
 const IMPRESS = format('package', 'impress8');

@@ -39,7 +39,8 @@ const SETTINGS: readonly (readonly [node: string, property: string, value: strin
   ['Office.Common/Security/Scripting', 'OfficeBasic', 0],
   ['Office.Common/Security/Scripting', 'ExecutePlugins', false],
   ['Office.Common/Security/Scripting', 'CheckDocumentEvents', true],
-  ['Office.Common/Security', 'LoadExoticFileFormats', 0],
+  // Old and rare formats are loaded without asking: the jail is what holds a reader that a document leads astray.
+  ['Office.Common/Security', 'LoadExoticFileFormats', 2],
   ['Office.Writer/Content/Update', 'Link', 0], // never
   ['Office.Calc/Content/Update', 'Link', 1], // never, too
   ['Office.Common/Load', 'DetectWebDAVRedirection', false],

@@ -141,7 +141,9 @@ export class Soffice implements Process {
       await client.call('convert', { ...rest, input, output: result });
       await move(result, output);
     } catch (error) {
-      if (error instanceof WorkerError && error.code === 'ENGINE') throw new EngineCrash(error.message);
+      const lost = error instanceof WorkerError && error.code === 'ENGINE';
+      // The folder of an instance that has ended is gone, so its end shows as any error.
+      if (lost || (this.#ready && !this.healthy)) throw new EngineCrash(String(error), { cause: error });
       throw error;
     } finally {
       await rm(job, { recursive: true, force: true });

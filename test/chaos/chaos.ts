@@ -16,5 +16,6 @@ const result = await chaos({
   clientsPerKind: 2,
   say: line => console.log(line),
 });
+for (const line of result.mistakes) console.log(line);
 console.log(`\n${tableOf(result)}`);
 process.exitCode = result.broken.length > 0 ? 1 : 0;

@@ -31,6 +31,8 @@ export interface ChaosResult {
   /** Engine processes that are there when all is at rest, by program. */
   readonly census: ReadonlyMap<string, number>;
   readonly filesLeft: readonly string[];
+  /** What the service logged of mistakes of its own. */
+  readonly mistakes: readonly string[];
 }
 
 /** What there may be of each program at rest: what the settings below ask for. */
@@ -92,7 +94,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
   const filesLeft = await service.leftovers();
   const strikes = struck.map(strike => ({ ...strike, recoveryMs: recoveryOf(strike, outcomes) }));
   const failures = countFailures(outcomes);
-  const facts = { outcomes, strikes, failures, zombies, census, filesLeft };
+  const mistakes = service.output.filter(line => line.includes('"INTERNAL"'));
+  const facts = { outcomes, strikes, failures, zombies, census, filesLeft, mistakes };
   return { ...facts, broken: judge(facts, code) };
 }
 

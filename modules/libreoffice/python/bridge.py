@@ -14,7 +14,6 @@ from typing import Any
 
 import uno
 from com.sun.star.connection import NoConnectException
-from com.sun.star.lang import DisposedException
 
 from convert import Job, Office, Refusal
 
@@ -34,14 +33,20 @@ class Channel:
             self.out.write(json.dumps(message) + "\n")
             self.out.flush()
 
-    def answer(self, id: int, work: Any) -> None:
+    def answer(self, id: int, work: Any, office: Office) -> None:
         try:
             self.say({"id": id, "ok": work()})
-        except Refusal as refusal:
-            self.say({"id": id, "error": {"code": refusal.code, "detail": refusal.detail}})
         except Exception as error:
-            code = "ENGINE" if isinstance(error, DisposedException) else "FAILED"
-            self.say({"id": id, "error": {"code": code, "detail": f"{type(error).__name__}: {error}"}})
+            self.say({"id": id, "error": describe(error, office)})
+
+
+def describe(error: Exception, office: Office) -> dict[str, str]:
+    """A soffice that dies fails in many ways, some of which look like a bad document: what counts is that it is dead."""
+    if not office.lives():
+        return {"code": "ENGINE", "detail": f"{type(error).__name__}: {error}"}
+    if isinstance(error, Refusal):
+        return {"code": error.code, "detail": error.detail}
+    return {"code": "FAILED", "detail": f"{type(error).__name__}: {error}"}
 
 
 def main(pipe: str) -> None:
@@ -58,7 +63,7 @@ def main(pipe: str) -> None:
         else:
             office = office or connected.get()
             # A thread of its own: soffice may be slow to answer, or never do.
-            threading.Thread(target=channel.answer, args=(id, office.ping), daemon=True).start()
+            threading.Thread(target=channel.answer, args=(id, office.ping, office), daemon=True).start()
     os._exit(0)  # a conversion may still hold its thread
 
 
@@ -68,7 +73,7 @@ def work(pipe: str, channel: Channel, connected: "queue.SimpleQueue[Office]", jo
     channel.say({"ready": office.describe()})
     while True:
         id, job = jobs.get()
-        channel.answer(id, lambda: office.convert(job))
+        channel.answer(id, lambda: office.convert(job), office)
 
 
 def connect(pipe: str) -> Any:

@@ -1,10 +1,13 @@
 """What the bridge does with a document: load, prepare, export, close; and what became of it if it failed."""
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import uno
 import unohelper
+from com.sun.star.awt import XCallback
 from com.sun.star.beans import PropertyValue
 from com.sun.star.container import NoSuchElementException
 from com.sun.star.io import IOException
@@ -60,6 +63,7 @@ class Office:
         self.types = self.service("com.sun.star.document.TypeDetection")
         self.filters = self.service("com.sun.star.document.FilterFactory")
         self.modules = self.service("com.sun.star.frame.ModuleManager")
+        self.main_thread = self.service("com.sun.star.awt.AsyncCallback")
         self.busy = False
 
     def service(self, name: str) -> Any:
@@ -80,17 +84,31 @@ class Office:
         else:
             self.desktop.getActiveFrame()
 
+    def lives(self) -> bool:
+        try:
+            self.context.getValueByName("/singletons/none")
+            return True
+        except Exception:
+            return False
+
     def convert(self, job: Job) -> None:
+        """In soffice's main thread, so that it handles no event while a document is open: on a comment, one would make it open
+        a window whose description is not part of a LibreOffice without GUI, and abort."""
         self.busy = True
         try:
-            document = self.load(job)
-            try:
-                self.prepare(document, job)
-                self.export(document, job)
-            finally:
-                close(document)
+            call = Call(lambda: self.convert_at_once(job))
+            self.main_thread.addCallback(call, None)
+            call.result()
         finally:
             self.busy = False
+
+    def convert_at_once(self, job: Job) -> None:
+        document = self.load(job)
+        try:
+            self.prepare(document, job)
+            self.export(document, job)
+        finally:
+            close(document)
 
     def load(self, job: Job) -> Any:
         url = uno.systemPathToFileUrl(job.input)
@@ -153,6 +171,27 @@ class Office:
         except IOException as error:
             code = "PAGE_RANGES" if job.export.get("PageRange") else "NOT_CONVERTIBLE"
             raise Refusal(code, str(error)) from error
+
+
+class Call(unohelper.Base, XCallback):
+    """Work for soffice's main thread. That waits for `notify` to return, and does itself what is asked of soffice meanwhile."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.over = threading.Event()
+        self.error: Exception | None = None
+
+    def notify(self, _data: Any) -> None:
+        try:
+            self.work()
+        except Exception as error:
+            self.error = error
+        self.over.set()
+
+    def result(self) -> None:
+        self.over.wait()
+        if self.error:
+            raise self.error
 
 
 class Answers(unohelper.Base, XInteractionHandler2):
