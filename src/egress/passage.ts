@@ -11,8 +11,11 @@ import { isOurOwn } from './own-ports.ts';
 import type { EgressPolicy } from './policy.ts';
 import { OutcomeRecord } from './record.ts';
 
+/** Who judges what passes a door. */
+export type DoorPolicy = Pick<EgressPolicy, 'judge' | 'judgeTunnel' | 'byLists' | 'names'>;
+
 export interface DoorOptions {
-  readonly policy: EgressPolicy;
+  readonly policy: DoorPolicy;
   readonly log: Pick<Logger, 'warn' | 'debug'>;
   readonly clock: Clock;
   /** Ports of this machine that no page may reach, besides those of the doors: the service's own API. */
@@ -34,7 +37,7 @@ const LOGGED_REFUSALS = 20;
 /** What the door does for one request: judges, dials, keeps the record, and ends it all together. */
 export class LanePassage implements Passage {
   readonly site: VirtualSite | undefined;
-  readonly policy: EgressPolicy;
+  readonly policy: DoorPolicy;
   readonly #options: DoorOptions;
   readonly #over = new AbortController();
   readonly #record = new OutcomeRecord();
