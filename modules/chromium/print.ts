@@ -90,9 +90,12 @@ async function contentSize(
   if (!landscape && width > 0) {
     await visit.send('Emulation.setDeviceMetricsOverride', { width, height: 0, deviceScaleFactor: 0, mobile: false });
   }
-  const { cssContentSize } = await visit.send('Page.getLayoutMetrics');
-  if (!landscape) await visit.send('Emulation.clearDeviceMetricsOverride');
-  return cssContentSize;
+  try {
+    return (await visit.send('Page.getLayoutMetrics')).cssContentSize;
+  } finally {
+    // The tab's next page has the window that all have.
+    if (!landscape) await visit.send('Emulation.clearDeviceMetricsOverride');
+  }
 }
 
 /** What the browser says of a page that it can't print, as a client can use it. */

@@ -321,7 +321,7 @@ describe('what asks or opens', () => {
     const page = `<p id="o"></p><a id="a" target="_blank" href="${site.url('/popup')}"></a><script>
       const w = open("${site.url('/popup')}"); a.click(); o.textContent = w === null ? "refused" : "opened";
     </script>`;
-    expect(await soon(room.say(page, { delayMs: 300 }))).toMatch(/refused|opened/);
+    expect(await soon(room.say(page, { delayMs: 300 }))).toBe('refused');
     expect(site.asked).not.toContain('/popup');
   });
 

@@ -210,10 +210,10 @@ describe('header and footer', () => {
     expect(text).toBe('body. below');
   });
 
-  test('can’t run scripts that reach anything', async () => {
+  test('run no scripts', async () => {
     const header =
       '<p style="font-size:10px" id="h">quiet</p><script>document.getElementById("h").textContent="loud"</script>';
-    expect(await room.say('x', { marginTop: 1, header })).toMatch(/quiet|loud/);
+    expect(await room.say('x', { marginTop: 1, header })).toBe('quiet x');
   });
 });
 
