@@ -33,6 +33,14 @@ export function imagesOf(pdf: Uint8Array | string): Promise<number> {
   });
 }
 
+/** Sizes of embedded pictures in pixels, such as `640x480`. */
+export function pictureSizes(pdf: Uint8Array | string): Promise<string[]> {
+  return withFile(pdf, async file => {
+    const { stdout } = await run('/usr/bin/pdfimages', ['-list', file]);
+    return [...stdout.matchAll(/^\s*\d+\s+\d+\s+image\s+(\d+)\s+(\d+)/gm)].map(([, w, h]) => `${w}x${h}`);
+  });
+}
+
 /** Addresses of links, in order. */
 export function linksOf(pdf: Uint8Array | string): Promise<string[]> {
   return withFile(pdf, async file => {
