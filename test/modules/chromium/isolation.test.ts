@@ -164,6 +164,20 @@ describe.each<Isolation>(['origin', 'process'])('with isolation %s, in the same 
   });
 });
 
+test.each<[Isolation, number]>([
+  ['origin', 1],
+  ['process', 3],
+])('with isolation %s, three pages in a lane have %i renderer processes', async (isolation, processes) => {
+  await using room = await Room.open({ isolation });
+  const seen = new Set<number | undefined>();
+  for (const page of ['<p>x', '<script>window.x = 1</script>', '<p>x']) {
+    const { clean } = await room.printed(page);
+    seen.add((await room.renderers()).at(-1));
+    await clean;
+  }
+  expect(seen.size).toBe(processes);
+});
+
 describe('with isolation none', () => {
   test('pages share an origin and what it keeps, as its name says', async () => {
     await using room = await Room.open({ isolation: 'none' });

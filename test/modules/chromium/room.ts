@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import type { PageJob, PrintOptions, Waits } from '../../../modules/chromium/job
 import { EgressPolicy } from '../../../src/egress/policy.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { textOf } from '../../helpers/pdf.ts';
+import { childrenOf } from '../../helpers/processes.ts';
 import { within } from '../../helpers/within.ts';
 
 export const PROGRAM = '/usr/lib/chromium/chromium-headless-shell';
@@ -130,6 +131,13 @@ export class Room implements AsyncDisposable {
     const before = (await this.browser.usage())?.cpuMs ?? 0;
     await new Promise(resolve => setTimeout(resolve, ms));
     return ((await this.browser.usage())?.cpuMs ?? 0) - before;
+  }
+
+  /** The browser's renderer processes. */
+  async renderers(): Promise<number[]> {
+    const children = await childrenOf(this.browser.pid ?? 0);
+    const lines = await Promise.all(children.map(pid => readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')));
+    return children.filter((_, index) => lines[index]?.includes('--type=renderer'));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
