@@ -81,6 +81,7 @@ describe('who may import whom', () => {
     ['busboy', ['busboy'], /^src\/http\/multipart\.ts$/],
     ['hono', ['hono', '@hono'], /^src\/http\/|^modules\/[^/]+\/routes\.ts$/],
     ['puppeteer', ['puppeteer', 'puppeteer-core'], /^modules\/chromium\//],
+    ['metrics', ['prom-client'], /^src\/observe\/metrics\.ts$/],
     ['zip writing', ['yazl'], /^src\/http\/zip\.ts$/],
   ])('%s have one door', (_, packages, door) => {
     expect(offenders(({ from, of }) => isPackage(of, ...packages) && !door.test(from))).toEqual([]);

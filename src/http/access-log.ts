@@ -11,12 +11,12 @@ const LONGEST_TEXT = 1000;
  * error for ours. The names are those of the compatible API.
  */
 export function logAccess(exchange: Exchange, log: Logger, clock: Clock): void {
-  const { incoming, outgoing } = exchange;
+  const { incoming } = exchange;
   const { socket } = incoming;
   const writtenBefore = socket.bytesWritten;
   const whence = addresses(exchange); // a closed socket has forgotten
   void exchange.closed.then(() => {
-    const status = outgoing.writableFinished ? outgoing.statusCode : (exchange.failure?.spec.status ?? 499);
+    const status = statusOf(exchange);
     const ms = clock.now() - exchange.arrived;
     const fields = {
       log_type: 'access',
@@ -40,6 +40,11 @@ export function logAccess(exchange: Exchange, log: Logger, clock: Clock): void {
     else if (status >= 400 && status !== 499) log.warn(fields, 'request refused');
     else log.info(fields, status === 499 ? 'client has gone' : 'request handled');
   });
+}
+
+/** The status that its client has got, or the one that it would have; 499 where the client has gone. */
+export function statusOf({ outgoing, failure }: Exchange): number {
+  return outgoing.writableFinished ? outgoing.statusCode : (failure?.spec.status ?? 499);
 }
 
 /** Whom it came from as proxies tell it, where that is an address, and the proxy itself beside it. */

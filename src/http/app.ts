@@ -3,8 +3,10 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { Failure } from '../failure/failure.ts';
+import type { RequestFacts } from '../observe/metrics.ts';
 import type { ApiSettings } from '../settings/kernel-settings.ts';
-import { logAccess } from './access-log.ts';
+import type { Clock } from '../time/clock.ts';
+import { logAccess, statusOf } from './access-log.ts';
 import { type ConversionKernel, serveConversion } from './conversion.ts';
 import { correlationId } from './correlation-id.ts';
 import { Exchange } from './exchange.ts';
@@ -13,6 +15,8 @@ import type { Route } from './route.ts';
 export interface AppOptions extends ConversionKernel {
   readonly settings: ApiSettings;
   readonly routes: readonly Route[];
+  /** Is told of each request when its connection has nothing more to say. */
+  readonly observe?: (request: RequestFacts) => void;
 }
 
 export interface App {
@@ -41,6 +45,7 @@ export function createApp(options: AppOptions): App {
     outgoing.setHeader(settings.correlationIdHeader, exchange.id);
     if (traffic.stopping) outgoing.setHeader('Connection', 'close');
     if (!quietPaths.has(incoming.url ?? '')) logAccess(exchange, log, clock);
+    if (options.observe) observed(exchange, clock, options.observe);
     const presence = traffic.enter();
     void exchange.closed.then(() => presence[Symbol.dispose]());
     void serve(incoming, outgoing);
@@ -49,6 +54,22 @@ export function createApp(options: AppOptions): App {
     listener: (incoming, outgoing) => accept(incoming, outgoing, false),
     continueListener: (incoming, outgoing) => accept(incoming, outgoing, true),
   };
+}
+
+function observed(exchange: Exchange, clock: Clock, observe: (request: RequestFacts) => void): void {
+  const { incoming } = exchange;
+  const { socket } = incoming;
+  const writtenBefore = socket.bytesWritten;
+  void exchange.closed.then(() =>
+    observe({
+      route: exchange.route,
+      method: incoming.method,
+      status: statusOf(exchange),
+      ms: clock.now() - exchange.arrived,
+      bytesIn: Number(incoming.headers['content-length'] ?? 0),
+      bytesOut: socket.bytesWritten - writtenBefore,
+    }),
+  );
 }
 
 interface Env {
@@ -65,7 +86,11 @@ function routed(options: AppOptions, exchangeOf: (c: Context<Env>) => Exchange) 
     if (taken.has(path)) throw new Error(`two routes have the path ${path}`);
     taken.add(path);
     if (route.kind === 'plain' && route.quiet) quietPaths.add(path);
-    hono.all(path, c => answer(route, c, exchangeOf(c), options));
+    hono.all(path, c => {
+      const exchange = exchangeOf(c);
+      exchange.route = route.path;
+      return answer(route, c, exchange, options);
+    });
   }
   const fail = (c: Context<Env>, error: unknown) => alreadySent(exchangeOf(c).fail(error));
   hono.notFound(c => fail(c, new Failure('NOT_FOUND')));

@@ -20,6 +20,8 @@ export class Exchange {
   readonly closed: Promise<void>;
   /** Why it was not answered as asked. */
   failure: Failure | undefined;
+  /** The declared path of the route that answers it. */
+  route: string | undefined;
   /** What its engines did. */
   readonly traces: RunTrace[] = [];
   readonly #clock: Clock;

@@ -135,13 +135,27 @@ export const webhookSettings = {
 export const prometheusSettings = {
   prefix: 'prometheus',
   table: {
-    namespace: planned(text({ default: 'gotenberg', doc: 'What the names of metrics begin with.' })),
-    collectInterval: planned(duration({ default: '1s', doc: 'How often gauges are read.' })),
-    metricsPath: planned(text({ default: '/prometheus/metrics', doc: 'Where the metrics are.' })),
-    disableCollect: flag({ default: false, doc: 'Accepted without effect: there are no metrics yet.' }),
+    namespace: text({
+      default: 'gotenberg',
+      doc: 'What the names of the compatible metrics begin with.',
+      accepts: 'a name of letters, digits and _ that starts with no digit',
+      // Empty is refused at start, but only where metrics are collected.
+      check: name => /^(?:[A-Za-z_]\w*)?$/.test(name),
+    }),
+    collectInterval: duration({
+      default: '1s',
+      doc: 'Accepted without effect: metrics are read when they are asked for.',
+    }),
+    metricsPath: text({
+      default: '/prometheus/metrics',
+      doc: 'Where the compatible metrics are, under the root path.',
+      accepts: 'a path that starts with /, such as /prometheus/metrics',
+      check: path => /^(?:\/[\w.~-]+)+$/.test(path),
+    }),
+    disableCollect: flag({ default: false, doc: 'Offer no metrics, neither the compatible ones nor /metrics.' }),
     disableRouteTelemetry: alsoKnownAs(
       ['prometheus-disable-route-logging'],
-      flag({ default: true, doc: 'Accepted without effect: there are no metrics yet.' }),
+      flag({ default: true, doc: 'Leave requests for metrics out of the access log.' }),
     ),
   },
 } as const;
@@ -151,4 +165,5 @@ export const kernelSettings = [apiSettings, coreSettings, logSettings, webhookSe
 
 export type ApiSettings = SettingsOf<typeof apiSettings.table>;
 export type CoreSettings = SettingsOf<typeof coreSettings.table>;
+export type PrometheusSettings = SettingsOf<typeof prometheusSettings.table>;
 export type LogSettings = SettingsOf<typeof logSettings.table>;
