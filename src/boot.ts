@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Capabilities } from './capability/capabilities.ts';
 import { createApp } from './http/app.ts';
+import { debugRoute } from './http/debug-route.ts';
 import { type Listener, listen } from './http/listener.ts';
 import { metricsRoutes } from './http/metrics-routes.ts';
 import { systemRoutes } from './http/system-routes.ts';
@@ -9,7 +10,13 @@ import { Traffic } from './http/traffic.ts';
 import { BootFailure, type EngineHandle, type Module, type ModuleParts } from './module.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { killAllChildren } from './process/child.ts';
-import { apiSettings, coreSettings, prometheusSettings, webhookSettings } from './settings/kernel-settings.ts';
+import {
+  apiSettings,
+  coreSettings,
+  kernelSettings,
+  prometheusSettings,
+  webhookSettings,
+} from './settings/kernel-settings.ts';
 import type { Settings } from './settings/read.ts';
 import { Runner } from './supervise/runner.ts';
 import type { Surroundings } from './supervise/types.ts';
@@ -71,11 +78,25 @@ export async function boot(options: BootOptions): Promise<Service> {
     engines,
     whyNotReady: () => whyNotReady(engines, starting, traffic),
   });
+  const debug = debugRoute({
+    settings,
+    groups: [...kernelSettings, ...options.modules.map(module => module.settings)],
+    modules: options.modules.map(({ id }) => id),
+    engines,
+    version: options.version,
+    telling: settings.of(coreSettings).buildDebugData,
+    quiet: api.disableDebugRouteTelemetry,
+  });
   const metrics = createMetrics(engines);
   const observing = metricsRoutes(settings.of(prometheusSettings), engines, metrics);
   const app = createApp({
     settings: api,
-    routes: [...kernelRoutes, ...observing, ...parts.flatMap(({ routes }) => routes)],
+    routes: [
+      ...kernelRoutes,
+      ...observing,
+      ...(api.enableDebugRoute ? [debug] : []),
+      ...parts.flatMap(({ routes }) => routes),
+    ],
     observe: metrics.observe,
     webhookDisabled: settings.of(webhookSettings).disable,
     clock: systemClock,

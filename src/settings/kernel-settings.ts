@@ -76,9 +76,9 @@ export const apiSettings = {
       flag({ default: true, doc: 'Leave requests to /health, /livez and /readyz out of the access log.' }),
     ),
     disableRootRouteTelemetry: flag({ default: true, doc: 'Leave requests to / out of the access log.' }),
-    disableDebugRouteTelemetry: flag({ default: true, doc: 'Accepted without effect: there is no /debug yet.' }),
+    disableDebugRouteTelemetry: flag({ default: true, doc: 'Leave requests to /debug out of the access log.' }),
     disableVersionRouteTelemetry: flag({ default: true, doc: 'Leave requests to /version out of the access log.' }),
-    enableDebugRoute: planned(flag({ default: false, doc: 'Offer /debug.' })),
+    enableDebugRoute: flag({ default: false, doc: 'Offer /debug: versions, settings without secrets, engines.' }),
   },
 } as const;
 
@@ -90,7 +90,7 @@ export const coreSettings = {
       default: '30s',
       doc: 'How long running work may go on after SIGTERM or SIGINT.',
     }),
-    buildDebugData: flag({ default: true, doc: 'Accepted without effect: there is no /debug yet.' }),
+    buildDebugData: flag({ default: true, doc: 'Whether /debug says anything; else its keys are empty.' }),
   },
 } as const;
 
