@@ -7,6 +7,7 @@ import { type Clock, sleep } from '../../src/time/clock.ts';
 import { blamingFairly } from './crash.ts';
 import { attach, isGone, type Session } from './devtools.ts';
 import type { PageJob } from './job.ts';
+import { LazyContent } from './lazy.ts';
 import { PageLoad } from './page-load.ts';
 import { printPage } from './print.ts';
 import type { Isolation } from './settings.ts';
@@ -169,6 +170,7 @@ export class Lane {
   async #printThrough(passage: Passage, url: string, job: PageJob, visit: Visit): Promise<void> {
     const { failOnStatus, waits, media } = job;
     using page = new PageLoad(visit, url, { passage, failOnStatus, isForbidden: this.#options.isForbidden });
+    using lazy = new LazyContent(visit);
     await page.navigate();
     if (media !== '') {
       this.#traces.add('media');
@@ -177,6 +179,7 @@ export class Lane {
     await this.#dress(page, job, visit);
     await waitFor(waits, visit);
     await this.#dress(page, job, visit);
+    await lazy.loaded();
     await printPage(job.print, visit, job.output);
   }
 
