@@ -60,7 +60,7 @@ const UNLOADED = `() => {
   const pictures = [...document.querySelectorAll('img[loading=lazy i]')].filter(picture => !picture.complete);
   if (frames.length + pictures.length === 0) return false;
   const shown = new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  return Promise.race([shown, new Promise(resolve => setTimeout(resolve, 200))]).then(() => true);
+  return Promise.race([shown, new Promise(resolve => window.setTimeout(resolve, 200))]).then(() => true);
 }`;
 
 const WAIT_FOR = `coming => {
