@@ -25,6 +25,8 @@ export function runService(root, args, onListening, { sameAskingMs = SAME_ASKING
   const child = spawn(command[0] ?? '', command.slice(1), {
     cwd: root,
     detached: true,
+    // Node looks up host names in half of this pool: with its 4 threads, two dead names hold up everybody's.
+    env: { UV_THREADPOOL_SIZE: '16', ...process.env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   child.on('message', message => {
