@@ -97,7 +97,9 @@ export const CONTENTS = {
   psd: RASTER('a Photoshop picture', 'PSD - Adobe Photoshop'),
   emf: RASTER('an EMF picture', 'EMF - MS Windows Metafile'),
   wmf: RASTER('a WMF picture', 'WMF - MS Windows Metafile'),
-  eps: RASTER('PostScript', 'EPS - Encapsulated PostScript'),
+  /** It can be shown by its preview only: rendering it would take programs that are no part of LibreOffice. */
+  postscript: { is: 'PostScript without a preview picture', filters: [] },
+  eps: RASTER('PostScript with a preview picture', 'EPS - Encapsulated PostScript'),
 } as const satisfies Record<string, ContentKind>;
 
 export type Content = keyof typeof CONTENTS;

@@ -23,7 +23,15 @@ export function sniffHead(head: Buffer): Content {
   if (head.length === 0) return 'empty';
   const signature = SIGNATURES.find(([offset, bytes]) => head.subarray(offset, offset + bytes.length).equals(bytes));
   if (signature) return signature[2];
+  if (head.toString('latin1', 0, 2) === 'BM' && head.subarray(6, 10).equals(Buffer.alloc(4))) return 'bmp';
+  if (/^(%!PS|\xc5\xd0\xd3\xc6)/.test(head.toString('latin1', 0, 4))) return hasPreview(head) ? 'eps' : 'postscript';
   return sniffMarkup(head) ?? (looksLikeText(head) ? 'text' : 'binary');
+}
+
+/** A binary header that gives a WMF or a TIFF a length, or a bitmap among the comments. */
+function hasPreview(head: Buffer): boolean {
+  if (head[0] !== 0xc5) return head.includes('%%BeginPreview');
+  return head.length >= 28 && (head.readUInt32LE(16) > 0 || head.readUInt32LE(24) > 0);
 }
 
 async function sniffContainer(file: FileHandle, size: number, head: Buffer): Promise<Content | undefined> {
@@ -55,7 +63,5 @@ const SIGNATURES: readonly (readonly [offset: number, bytes: Buffer, content: Co
   [0, Buffer.from('8BPS', 'latin1'), 'psd'],
   [40, Buffer.from(' EMF', 'latin1'), 'emf'],
   [0, Buffer.from('d7cdc69a', 'hex'), 'wmf'],
-  [0, Buffer.from('%!PS-Adobe', 'latin1'), 'eps'],
-  [0, Buffer.from('c5d0d3c6', 'hex'), 'eps'],
   [0, Buffer.from('1f8b', 'hex'), 'gzip'],
 ];

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { type Child, startChild } from '../../src/process/child.ts';
 import { LineClient, WorkerError } from '../../src/process/line-client.ts';
 import { groupUsage } from '../../src/process/process-group.ts';
 import { type Attempt, EngineCrash, type Process, type Usage } from '../../src/supervise/types.ts';
+import { sofficeArguments, sofficeEnvironment, unusableFilters } from './command.ts';
 import type { Conversion } from './conversion.ts';
+import { bringIn, takeOut } from './job-files.ts';
 import { removeSockets } from './pipes.ts';
 import { writeProfile } from './profile.ts';
 
@@ -37,6 +38,8 @@ const PYTHON_FOLDER = join(import.meta.dirname, 'python');
 const PROOF = join(import.meta.dirname, 'proof.docx');
 /** soffice has written a new profile and wants to be started again. */
 const PROFILE_CREATED = 81;
+/** The part of the memory limit at which the next piece may have been one too many. */
+const NEARLY = 0.85;
 
 /**
  * One instance of LibreOffice: soffice in its jail, and the bridge that speaks UNO with it. It converts one document at a
@@ -131,22 +134,18 @@ export class Soffice implements Process {
   async convert(conversion: Conversion): Promise<void> {
     const { file, name, output, ...rest } = conversion;
     const client = this.#running();
-    const job = join(this.#folder ?? '', 'jobs', String(++this.#jobs));
+    const folder = join(this.#folder ?? '', 'jobs', String(++this.#jobs));
     try {
-      await mkdir(job);
-      const input = join(job, safeName(name));
-      // The jail ends at the instance's folder, so the document comes in, and the result goes out.
-      await link(file, input).catch(() => copyFile(file, input));
-      const result = join(job, 'result.pdf');
-      await client.call('convert', { ...rest, input, output: result });
-      await move(result, output);
+      const files = await bringIn(folder, { file, name });
+      await client.call('convert', { ...rest, ...files });
+      await takeOut(files, output);
     } catch (error) {
       const lost = error instanceof WorkerError && error.code === 'ENGINE';
       // The folder of an instance that has ended is gone, so its end shows as any error.
       if (lost || (this.#ready && !this.healthy)) throw new EngineCrash(String(error), { cause: error });
-      throw error;
+      throw (await this.#isForWantOfMemory(error)) ? new WorkerError('MEMORY', {}, String(error)) : error;
     } finally {
-      await rm(job, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     }
   }
 
@@ -167,7 +166,8 @@ export class Soffice implements Process {
     await this.#startSoffice(folder);
     signal.throwIfAborted();
     this.#facts = await this.#connected(signal);
-    this.#filters = new Set(this.#facts.filters);
+    const unusable = await unusableFilters(join(this.#options.soffice, '../..'));
+    this.#filters = new Set(this.#facts.filters).difference(new Set(unusable));
     await this.#prove(folder);
     this.#watch();
     for (const line of this.#soffice?.lastLines() ?? []) {
@@ -181,9 +181,16 @@ export class Soffice implements Process {
     const jail = [folder, String(process.pid), String(memoryLimit), installation, '--'];
     this.#soffice = await startChild({
       command: python,
-      args: ['-I', '-S', join(PYTHON_FOLDER, 'jail.py'), ...jail, soffice, ...this.#arguments()],
+      args: [
+        '-I',
+        '-S',
+        join(PYTHON_FOLDER, 'jail.py'),
+        ...jail,
+        soffice,
+        ...sofficeArguments(this.#profile, this.#pipe),
+      ],
       cwd: folder,
-      env: this.#environment(folder),
+      env: sofficeEnvironment(folder, this.#options.timeZone),
       dieWithParent: false, // the jail sees to it
     });
   }
@@ -193,7 +200,7 @@ export class Soffice implements Process {
       command: this.#options.python,
       args: ['-s', '-u', join(PYTHON_FOLDER, 'bridge.py'), this.#pipe],
       cwd: folder,
-      env: { ...this.#environment(folder), PYTHONDONTWRITEBYTECODE: '1' },
+      env: { ...sofficeEnvironment(folder, this.#options.timeZone), PYTHONDONTWRITEBYTECODE: '1' },
     });
     this.#client = new LineClient(this.#bridge);
   }
@@ -226,6 +233,15 @@ export class Soffice implements Process {
     });
   }
 
+  /** A document that needs more memory than there may be looks to LibreOffice like one that it can't read. */
+  async #isForWantOfMemory(error: unknown): Promise<boolean> {
+    if (this.#options.memoryLimit === 0 || !(error instanceof WorkerError)) return false;
+    if (!['UNREADABLE', 'NOT_CONVERTIBLE', 'FAILED'].includes(error.code)) return false;
+    const status = await readFile(`/proc/${this.#soffice?.pid}/status`, 'latin1').catch(() => '');
+    const peak = Number(/^VmPeak:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+    return peak > NEARLY * this.#options.memoryLimit;
+  }
+
   #lastWords(): string {
     const lines = [this.#soffice, this.#bridge].flatMap(child => child?.lastLines().slice(-5) ?? []);
     return lines.join('\n') || 'without a word';
@@ -255,51 +271,8 @@ export class Soffice implements Process {
   #removeSockets(): Promise<void> {
     return removeSockets({ pipe: this.#pipe, folder: this.#folder ?? '', profile: this.#profile });
   }
-
-  #arguments(): string[] {
-    return [
-      `-env:UserInstallation=${pathToFileURL(this.#profile).href}`,
-      '--headless',
-      '--invisible',
-      '--nologo',
-      '--norestore',
-      '--nodefault',
-      '--nofirststartwizard',
-      '--nolockcheck',
-      `--accept=pipe,name=${this.#pipe};urp;StarOffice.ComponentContext`,
-    ];
-  }
-
-  #environment(folder: string): Record<string, string> {
-    return {
-      HOME: join(folder, 'home'),
-      TMPDIR: join(folder, 'tmp'),
-      LANG: 'C.UTF-8',
-      LC_ALL: 'C.UTF-8',
-      SAL_USE_VCLPLUGIN: 'svp',
-      // For where neither /tmp nor /var/tmp can be written.
-      OSL_SOCKET_PATH: folder,
-      // Keeps soffice from looking for helper programs, such as converters of PostScript.
-      PATH: '/nonexistent',
-      ...(this.#options.timeZone && { TZ: this.#options.timeZone }),
-    };
-  }
 }
 
 function isFacts(outcome: unknown): outcome is SofficeFacts {
   return typeof outcome === 'object' && outcome !== null && 'version' in outcome;
-}
-
-/** The client's own name, which fields in a document may show, unless a file can't be called so. */
-function safeName(name: string): string {
-  const fits = Buffer.byteLength(name) <= 200 && !/^\.|[/\\\0]/.test(name);
-  return fits && name !== 'result.pdf' ? name : `document${/\.[A-Za-z0-9]{1,8}$/.exec(name)?.[0] ?? ''}`;
-}
-
-/** Both folders are usually on one file system; where they are not, it is copied. */
-async function move(from: string, to: string): Promise<void> {
-  await rename(from, to).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EXDEV') throw error;
-    await copyFile(from, to);
-  });
 }

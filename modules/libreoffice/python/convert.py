@@ -1,5 +1,6 @@
 """What the bridge does with a document: load, prepare, export, close; and what became of it if it failed."""
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +27,9 @@ PDF_FILTERS = {
     "com.sun.star.drawing.DrawingDocument": "draw_pdf_Export",
     "com.sun.star.formula.FormulaProperties": "math_pdf_Export",
 }
+
+# Bytes; LibreOffice tells no full disk from other trouble with writing.
+NEARLY_FULL = 256 * 1024
 
 
 class Refusal(Exception):
@@ -169,8 +173,7 @@ class Office:
         try:
             document.storeToURL(uno.systemPathToFileUrl(job.output), arguments)
         except IOException as error:
-            code = "PAGE_RANGES" if job.export.get("PageRange") else "NOT_CONVERTIBLE"
-            raise Refusal(code, str(error)) from error
+            raise Refusal(why_not_written(job), str(error)) from error
 
 
 class Call(unohelper.Base, XCallback):
@@ -229,6 +232,13 @@ class Answers(unohelper.Base, XInteractionHandler2):
 def is_abort(continuation: Any) -> bool:
     names = [kind.typeName for kind in continuation.getTypes()]
     return "com.sun.star.task.XInteractionAbort" in names or "com.sun.star.task.XInteractionDisapprove" in names
+
+
+def why_not_written(job: Job) -> str:
+    disk = os.statvfs(os.path.dirname(job.output))
+    if disk.f_bavail * disk.f_frsize < NEARLY_FULL:
+        return "DISK_FULL"
+    return "PAGE_RANGES" if job.export.get("PageRange") else "NOT_CONVERTIBLE"
 
 
 def hide_headers(document: Any) -> None:
