@@ -133,7 +133,7 @@ const EXPORT_PROPERTIES = {
  * The options of the PDF export for a form. All are always given, defaults too: those of LibreOffice differ from the
  * API's (it reduces pictures) and from version to version (25.2 tags by itself).
  */
-export function exportOptions(form: ConvertForm): Record<string, string | number | boolean> {
+export function exportOptions(form: ConvertForm, pageRanges: string): Record<string, string | number | boolean> {
   const given = Object.entries(EXPORT_PROPERTIES).map(([field, property]) => [
     property,
     form[field as keyof typeof EXPORT_PROPERTIES],
@@ -143,6 +143,6 @@ export function exportOptions(form: ConvertForm): Record<string, string | number
     PDFUACompliance: form.pdfua,
     UseTaggedPDF: form.pdfua,
     EnableTextAccessForAccessibilityTools: form.pdfua,
-    ...(form.nativePageRanges && { PageRange: form.nativePageRanges }),
+    ...(pageRanges && { PageRange: pageRanges }),
   };
 }

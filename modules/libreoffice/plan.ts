@@ -13,8 +13,8 @@ export type Plan = Omit<Conversion, 'output'>;
 
 /**
  * Looks at a document and says how it is to be converted.
- * @throws Failure `OFFICE_EMPTY`, `OFFICE_MISLABELLED`, `OFFICE_NO_FILTER`, `OFFICE_PASSWORD_REQUIRED`, `OFFICE_PASSWORD_UNNEEDED`,
- *   `OFFICE_PAGE_RANGES`: all that can be refused before LibreOffice is asked
+ * @throws Failure `OFFICE_EMPTY`, `OFFICE_MISLABELLED`, `OFFICE_NO_FILTER`, `OFFICE_PASSWORD_UNNEEDED`, `OFFICE_PAGE_RANGES`:
+ *   all that can be refused before LibreOffice is asked
  */
 export async function planFor(upload: Upload, form: ConvertForm): Promise<Plan> {
   const { file, name } = upload;
@@ -27,12 +27,10 @@ export async function planFor(upload: Upload, form: ConvertForm): Promise<Plan> 
     if (reading.problem === 'no filter') throw new Failure('OFFICE_NO_FILTER', { file: name, extension, found });
     throw new Failure('OFFICE_MISLABELLED', { file: name, found, expected: reading.expected });
   }
-  if (content === 'ooxml-encrypted' && !form.password) throw new Failure('OFFICE_PASSWORD_REQUIRED', { file: name });
   // An OOXML document with a password is never a ZIP archive.
   if (content.startsWith('ooxml-') && content !== 'ooxml-encrypted' && form.password) {
     throw new Failure('OFFICE_PASSWORD_UNNEEDED', { file: name });
   }
-  refusePageRanges(form.nativePageRanges, name);
   const { filters } = reading;
   return {
     file,
@@ -44,7 +42,7 @@ export async function planFor(upload: Upload, form: ConvertForm): Promise<Plan> 
     landscape: form.landscape,
     updateIndexes: form.updateIndexes,
     hideHeaders: extension === '.csv',
-    export: exportOptions(form),
+    export: exportOptions(form, checkedPageRanges(form.nativePageRanges, name)),
   };
 }
 
@@ -57,8 +55,14 @@ async function textOptions(file: string, filters: readonly string[]): Promise<Re
   return options;
 }
 
-/** LibreOffice itself takes `0`, `3-1` and letters for something or other. */
-function refusePageRanges(ranges: string, file: string): void {
-  if (ranges !== '' && pageRangesProblem(ranges) !== undefined)
+/**
+ * Page ranges as LibreOffice takes them. By itself it reads something into `0`, `3-1`, `1 3` and letters, too.
+ * @throws Failure `OFFICE_PAGE_RANGES`
+ */
+function checkedPageRanges(ranges: string, file: string): string {
+  const listed = ranges.replaceAll(';', ',');
+  if (ranges !== '' && (/\d\s+\d/.test(listed) || pageRangesProblem(listed) !== undefined)) {
     throw new Failure('OFFICE_PAGE_RANGES', { ranges, file });
+  }
+  return listed.replaceAll(/\s/g, '');
 }

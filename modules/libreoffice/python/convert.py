@@ -31,6 +31,8 @@ PDF_FILTERS = {
 # Bytes; LibreOffice tells no full disk from other trouble with writing.
 NEARLY_FULL = 256 * 1024
 
+INSERTED = 1  # com.sun.star.document.RedlineDisplayType
+
 
 class Refusal(Exception):
     """A document or an option that can't be: the client's to mend."""
@@ -156,8 +158,8 @@ class Office:
     def prepare(self, document: Any, job: Job) -> None:
         if job.landscape and hasattr(document, "setPrinter"):
             document.setPrinter((prop("PaperOrientation", LANDSCAPE),))
-        if hasattr(document, "ShowChanges") and document.ShowChanges:
-            document.ShowChanges = False
+        if hasattr(document, "RedlineDisplayType"):
+            document.RedlineDisplayType = INSERTED  # tracked changes as if accepted; ShowChanges can be set without effect
         if job.hideHeaders and hasattr(document, "getSheets"):
             hide_headers(document)
         if job.updateIndexes and hasattr(document, "getDocumentIndexes"):

@@ -36,7 +36,7 @@ test('there is a sample for most extensions, and all samples have one that is ac
 
 test('a document of each format that LibreOffice writes, and of some that it only reads, is really converted', async () => {
   const wrong: string[] = [];
-  for (const name of names.filter(sample => !sample.startsWith('formula'))) {
+  for (const name of names.filter(sample => !/^(formula|locked)/.test(sample))) {
     const kind = name.split('.')[0] ?? '';
     try {
       const pdf = await bench.pdfOf(office, [name, { file: join(samples, name) }]);
