@@ -19,6 +19,7 @@ RUN apt-get update \
       libreoffice-impress-nogui \
       libreoffice-draw-nogui \
       libreoffice-math-nogui \
+      libreoffice-base-drivers \
       python3-uno \
       python3-pikepdf \
       util-linux \

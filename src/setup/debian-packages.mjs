@@ -28,6 +28,7 @@ export const debianPackages = /** @type {readonly DebianPackage[]} */ ([
   { name: 'libreoffice-impress-nogui', for: 'service', why: 'presentations' },
   { name: 'libreoffice-draw-nogui', for: 'service', why: 'drawings' },
   { name: 'libreoffice-math-nogui', for: 'service', why: 'formulas, also those inside text documents' },
+  { name: 'libreoffice-base-drivers', for: 'service', why: 'dBase files' },
   { name: 'python3-uno', for: 'service', why: 'the bridge to LibreOffice', program: '/usr/bin/python3' },
   { name: 'python3-pikepdf', for: 'service', why: 'work on PDFs' },
   { name: 'util-linux', for: 'service', why: 'setpriv: engines end with the service', program: '/usr/bin/setpriv' },
